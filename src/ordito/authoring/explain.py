@@ -8,6 +8,7 @@ from ordito.app.errors import Refused
 from ordito.app.services.read import types_of
 from ordito.base.diagnostics import Diagnostic, Diagnostics, suggestion
 from ordito.model.catalogue import ASKED, Catalogue, Member, TypeView
+from ordito.model.types import Types
 
 
 class ExplainRequest(msgspec.Struct, frozen=True):
@@ -36,7 +37,12 @@ class Explained(msgspec.Struct, frozen=True):
 def explain(request: ExplainRequest) -> Explained:
     """Find what the words name. Raises ``InvalidDocument``, and ``Refused`` if there is nothing."""
     diagnostics = Diagnostics()
-    catalogue = Catalogue(types_of(request.service, diagnostics, fetch=request.fetch))
+    return explain_in(types_of(request.service, diagnostics, fetch=request.fetch), request, diagnostics)
+
+
+def explain_in(types: Types, request: ExplainRequest, diagnostics: Diagnostics) -> Explained:
+    """The same among types that were read already. Raises ``Refused`` if there is nothing."""
+    catalogue = Catalogue(types)
     kinds = (request.kind,) if request.kind else ASKED
     readings = [
         (view, path) for kind in kinds if (found := _find(catalogue, kind, request.words)) for view, path in [found]

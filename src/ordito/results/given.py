@@ -13,14 +13,11 @@ from ordito.base.diagnostics import Diagnostic, InvalidDocument
 from ordito.base.sensitive import shown
 from ordito.ensemble.inbox import open_inbox
 from ordito.ensemble.job_format import moment
-from ordito.ensemble.status import deployed_form
-from ordito.ensemble.store import read_ensemble
 from ordito.results.answer import Asked, Result, UseCase
 from ordito.results.diff import DiffData, diff_data
 from ordito.results.findings import FindingData, findings_data
 from ordito.results.hosts import CheckedHostsData, ReleasedHostsData, checked_hosts_data, released_hosts_data
 from ordito.results.jobs import ReplayData, UnlockedData, replay_data, unlocked_data
-from ordito.results.packages import PackageFile, file_in
 from ordito.results.records import RecordsData
 
 
@@ -178,25 +175,7 @@ def _outputs(directory: str, asked: OutputAsked) -> OutputsData:
     return OutputsData(values, found.caveat)
 
 
-class ServiceFileAsked(Asked, frozen=True):
-    """About a file of the deployed service."""
-
-    file: str
-
-
-def _service_file(directory: str, asked: ServiceFileAsked) -> PackageFile:
-    from ordito.app.services.pinned import read_pinned
-
-    place = place_of(directory)
-    with read_ensemble(directory) as ensemble:
-        status = ensemble.status
-    if not status.service:
-        raise Refused("not-deployed", "nothing was ever deployed here", next_words=("deploy",), purpose="deploy first")
-    return file_in(read_pinned(place, deployed_form(status)).package, asked.file, "the service")
-
-
 OUTPUTS = UseCase("output", OutputAsked, (OutputsData,), _outputs)
-SERVICE_FILE = UseCase("service file", ServiceFileAsked, (PackageFile,), _service_file)
 
 
 class DiffAsked(Asked, frozen=True):

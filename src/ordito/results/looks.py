@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ordito.results.answer import UseCase
+from ordito.results.deployed_service import SERVICE, SERVICE_FILE, SERVICE_TYPE
 from ordito.results.description import DESCRIBE
 from ordito.results.ensembles import NAMES, SUMMARY
 from ordito.results.given import (
@@ -15,7 +16,6 @@ from ordito.results.given import (
     NOTICES,
     OUTPUTS,
     SECRETS,
-    SERVICE_FILE,
     SPEC_CHECK,
     SPEC_TEXT,
     STATE,
@@ -24,7 +24,14 @@ from ordito.results.hosts import HOSTS
 from ordito.results.instances import INSTANCES, NODES
 from ordito.results.jobs import JOB, JOBS
 from ordito.results.log_search import LOG_FACETS, LOG_SEARCH
-from ordito.results.packages import PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_VALIDATE
+from ordito.results.packages import (
+    PACKAGE,
+    PACKAGE_FILE,
+    PACKAGE_GRAPH,
+    PACKAGE_TOPOLOGY,
+    PACKAGE_TYPE,
+    PACKAGE_VALIDATE,
+)
 from ordito.results.picture.plan import PLAN_TOPOLOGY
 from ordito.results.picture.topology import TOPOLOGY
 from ordito.results.policies import POLICIES
@@ -39,8 +46,9 @@ _ALL: tuple[UseCase[Any, Any], ...] = (
     *(TIMELINE, JOB_STEPS, JOB_CHANGES, LOG_SEARCH, LOG_FACETS, JOB_REPORT, PLAN_TOPOLOGY),
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
     *(SUMMARY, NAMES),
-    *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS, SERVICE_FILE, DIFF, NOTICES, STATE),
-    *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_VALIDATE),
+    *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS, DIFF, NOTICES, STATE),
+    *(SERVICE, SERVICE_FILE, SERVICE_TYPE),
+    *(PACKAGE, PACKAGE_FILE, PACKAGE_TYPE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_VALIDATE),
 )
 
 LOOKS: Mapping[str, UseCase[Any, Any]] = {look.name: look for look in _ALL}

@@ -23,6 +23,7 @@ from ordito.model.service import Service
 from ordito.model.types import Types
 from ordito.planning.lossy_steps import check_service
 from ordito.results.answer import Asked, ResultData, UseCase
+from ordito.results.explained_type import TypeData, type_data
 from ordito.results.findings import FindingData, findings_data
 from ordito.results.picture.topology import TopologyAsked, TopologyData, topology_data
 from ordito.results.services import ValidatedData, invalid_data, validated_data
@@ -132,6 +133,15 @@ class PackageFileAsked(Asked, frozen=True):
     file: str
 
 
+class PackageTypeAsked(Asked, frozen=True):
+    """About a type that the service in an archive can name."""
+
+    archive: str
+    name: str
+    kind: str = ""
+    """Its kind, as in ``node``, "" for any."""
+
+
 class PackageGraphAsked(Asked, frozen=True):
     """About the nodes of a service."""
 
@@ -181,7 +191,12 @@ def _package(directory: str, asked: PackageAsked) -> PackageSummary:
         types = read_types(package, Diagnostics())
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
-    service, about = read.service, package.about
+    return summary_of(package, read.service, types, diagnostics)
+
+
+def summary_of(package: Package, service: Service, types: Types | None, diagnostics: Diagnostics) -> PackageSummary:
+    """What is in the files of a service that was read."""
+    about = package.about
     written = service.metadata.get
     nodes = (PackageNode(n.name, n.type, n.host.target if n.host else "") for n in service.nodes.values())
     return PackageSummary(
@@ -235,6 +250,25 @@ def _files(package: Package) -> Iterator[str]:
 
 def _file(directory: str, asked: PackageFileAsked) -> PackageFile:
     return file_in(_opened(directory, asked.archive, Diagnostics()), asked.file, "the package")
+
+
+def _type(directory: str, asked: PackageTypeAsked) -> TypeData:
+    return type_in(_opened(directory, asked.archive, Diagnostics()), asked.name, asked.kind)
+
+
+def type_in(package: Package, name: str, kind: str) -> TypeData:
+    """A type that a service can name. Raises ``Refused`` if there is none."""
+    from ordito.authoring.explain import ExplainRequest, explain_in
+
+    diagnostics = Diagnostics()
+    with paused_collector():
+        types = read_types(package, diagnostics)
+    if types is None:
+        raise InvalidDocument(diagnostics.sorted())
+    found = explain_in(types, ExplainRequest(name, SHOWN, kind), diagnostics)
+    if found.path:
+        raise Refused("unknown-type", f'no type is called "{name}"', f"{found.type.name} is one")
+    return type_data(found)
 
 
 def file_in(package: Package, file: str, what: str) -> PackageFile:
@@ -293,6 +327,7 @@ def _validate(directory: str, asked: PackageValidateAsked) -> ValidatedData:
 
 PACKAGE = UseCase("packages show", PackageAsked, (PackageSummary,), _package)
 PACKAGE_FILE = UseCase("packages file", PackageFileAsked, (PackageFile,), _file)
+PACKAGE_TYPE = UseCase("packages type", PackageTypeAsked, (TypeData,), _type)
 PACKAGE_GRAPH = UseCase("packages graph", PackageGraphAsked, (GraphData,), _graph)
 PACKAGE_TOPOLOGY = UseCase("packages topology", PackageTopologyAsked, (TopologyData,), _topology)
 PACKAGE_VALIDATE = UseCase("packages validate", PackageValidateAsked, (ValidatedData,), _validate)

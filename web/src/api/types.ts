@@ -11,7 +11,7 @@ export interface AboutData {
   database: string;
   disk_free: number;
   disk_size: number;
-  parts: PartData[];
+  parts: ComponentData[];
 }
 
 /** A service account: programs act as it, with tokens. */
@@ -38,6 +38,13 @@ export interface ApprovalData {
   decision: string;
   comment: string;
   at: string;
+}
+
+/** An approval or a rejection of exactly the plan with this digest. */
+export interface ApprovalDecision {
+  decision: "approve" | "reject";
+  digest: string;
+  comment?: string;
 }
 
 /** The approvals that a plan needs, and those that it has. */
@@ -344,6 +351,14 @@ export interface ChangeColumns {
   change: string;
 }
 
+/** What administrators have set through the API; null is as ``server.yaml`` says. */
+export interface ChangedSettings {
+  banner?: string | null;
+  jobs?: JobSettings | null;
+  limits?: Limits | null;
+  egress?: string[] | null;
+}
+
 /** About changes of a job. */
 export interface ChangesAsked {
   job?: string;
@@ -389,6 +404,14 @@ export interface CodeFields {
   code: string;
 }
 
+/** Something of others that the server is made of. */
+export interface ComponentData {
+  name: string;
+  version: string;
+  licence: string;
+  place: string;
+}
+
 /** What a task did, and what that changed. */
 export interface ConfigChange {
   changeId?: string;
@@ -420,13 +443,6 @@ export interface Damage {
   message: string;
   hint: string;
   blocks: boolean;
-}
-
-/** An approval or a rejection of exactly the plan with this digest. */
-export interface Decision {
-  decision: "approve" | "reject";
-  digest: string;
-  comment?: string;
 }
 
 /** A row of the audit log. */
@@ -702,15 +718,6 @@ export interface Fork {
   jobs: string[];
 }
 
-/** What was found, at most 20 of each kind. */
-export interface Found {
-  ensembles: FoundEnsemble[];
-  instances: FoundInstance[];
-  jobs: FoundJob[];
-  packages: FoundPackage[];
-  complete: boolean;
-}
-
 /** An ensemble that was found. */
 export interface FoundEnsemble {
   project: string;
@@ -724,16 +731,6 @@ export interface FoundInstance {
   instance: string;
   node: string;
   type: string;
-}
-
-/** A job that was found. */
-export interface FoundJob {
-  project: string;
-  ensemble: string;
-  job: string;
-  workflow: string;
-  outcome: string;
-  start: string;
 }
 
 /** A line in which the text was found. */
@@ -765,18 +762,6 @@ export interface FreezeData {
 export interface GivenBy {
   roles?: string[];
   groups?: string[];
-}
-
-/** A notice in the inbox. */
-export interface GivenNoticeData {
-  number: number;
-  entity: string;
-  event: string;
-  at: string;
-  state: string;
-  job: string;
-  said: string;
-  firings: NoticeFiring[];
 }
 
 /** A rule: plans that it is about need ``count`` approvals. */
@@ -921,6 +906,18 @@ export interface HostOwner {
 export interface HostsAsked {
   names?: string[];
   environment?: string | null;
+}
+
+/** A notice in the inbox. */
+export interface InboxNotice {
+  number: number;
+  entity: string;
+  event: string;
+  at: string;
+  state: string;
+  job: string;
+  said: string;
+  firings: NoticeFiring[];
 }
 
 /** A job that was to make a revision and has not. */
@@ -1095,8 +1092,8 @@ export interface JobListData {
 
 /** How jobs run. */
 export interface JobSettings {
-  parallel: number;
-  resume: "always" | "never" | "server";
+  parallel?: number;
+  resume?: "always" | "never" | "server";
 }
 
 /** Steps of a job. */
@@ -1151,15 +1148,15 @@ export interface LastJob {
 
 /** What a request may use. */
 export interface Limits {
-  requests: number;
-  unknown: number;
-  body: number;
-  package: number;
-  project_packages: number;
-  query_seconds: number;
-  query_memory: number;
-  plan_seconds: number;
-  plan_memory: number;
+  requests?: number;
+  unknown?: number;
+  body?: number;
+  package?: number;
+  project_packages?: number;
+  query_seconds?: number;
+  query_memory?: number;
+  plan_seconds?: number;
+  plan_memory?: number;
 }
 
 /** A link with which a user signs in once, within five minutes. */
@@ -1333,6 +1330,13 @@ export interface LogSearchAsked {
   limit?: number;
 }
 
+/** Whether a sign-in is confirmed. */
+export interface LoginAnswer {
+  user: string;
+  token: string | null;
+  expires: string;
+}
+
 /** What wants to sign in. */
 export interface LoginData {
   id: string;
@@ -1344,13 +1348,6 @@ export interface LoginData {
 /** How long to wait for the confirmation. */
 export interface LoginFields {
   wait?: number;
-}
-
-/** Whether a sign-in is confirmed. */
-export interface LoginState {
-  user: string;
-  token: string | null;
-  expires: string;
 }
 
 /** A sign-in that waits to be confirmed. */
@@ -1422,6 +1419,13 @@ export interface NewLogin {
   name?: string;
 }
 
+/** Something that has happened. */
+export interface NewNotice {
+  event: string;
+  entity: string;
+  values?: Record<string, Value>;
+}
+
 /** How the package is to be called. */
 export interface NewPackage {
   label?: string;
@@ -1449,6 +1453,11 @@ export interface NewSchedule {
   options?: AskedOptions;
   apply?: "ask" | "auto";
   paused?: boolean;
+}
+
+/** A text, byte for byte. */
+export interface NewText {
+  text: string;
 }
 
 /** A token to be made, for as many days as it ``expires`` after. */
@@ -1521,11 +1530,17 @@ export interface NodesData {
   total: number;
 }
 
-/** Something that has happened. */
-export interface Notice {
+/** A notice: something that has happened to an instance. */
+export interface NoticeData {
+  number: number;
   event: string;
   entity: string;
-  values?: Record<string, Value>;
+  at: number;
+  values: Record<string, Value>;
+  state: string;
+  job: string;
+  dropped: string;
+  triggers: TriggerOfNotice[];
 }
 
 /** A trigger that reacts to a notice. */
@@ -1543,7 +1558,7 @@ export interface NoticeStored {
 
 /** The inbox of an ensemble, the latest notice first. */
 export interface NoticesData {
-  notices: GivenNoticeData[];
+  notices: InboxNotice[];
 }
 
 /** A job whose end is not recorded: it runs, or was interrupted. */
@@ -1564,6 +1579,12 @@ export interface Operated {
   change: string;
   failed: boolean;
   at: string;
+}
+
+/** A type that declares or refines a part, and where. */
+export interface OriginData {
+  type: string | null;
+  place: string | null;
 }
 
 /** The outputs of the service, null for those without a value; sensitive ones are not shown. */
@@ -1603,6 +1624,11 @@ export interface PackageInput {
   sensitive: boolean;
   description: string;
   constraints: (Record<string, Value>)[];
+}
+
+/** Values to check against the inputs of a service. */
+export interface PackageInputs {
+  inputs?: Record<string, Value>;
 }
 
 /** A package in the list. */
@@ -1669,12 +1695,32 @@ export interface PageFields {
   fields?: string;
 }
 
-/** Something of others that the server is made of. */
+/** A part of a type: what it has depends on its section. */
 export interface PartData {
+  section?: string;
   name: string;
-  version: string;
-  licence: string;
-  place: string;
+  description: string;
+  type?: string;
+  required?: boolean;
+  default?: Value;
+  value?: Value;
+  constraints?: (Record<string, Value>)[];
+  status?: string;
+  metadata?: Record<string, string>;
+  capability?: string;
+  node?: string;
+  relationship?: string;
+  occurrences?: Value[];
+  valid_source_types?: string[];
+  implementation?: string;
+  outputs?: Record<string, Value[]>;
+  file?: string;
+  origins: OriginData[];
+  properties?: Record<string, PartData>;
+  attributes?: Record<string, PartData>;
+  inputs?: Record<string, PartData>;
+  operations?: Record<string, PartData>;
+  notifications?: Record<string, PartData>;
 }
 
 /** Which part of a plan is wanted. */
@@ -1762,20 +1808,7 @@ export interface PoliciesAsked {
 export interface PoliciesData {
   format: "ordito.policies/1";
   policies: Record<string, PolicyData>;
-  waiting: PoliciesNoticeData[];
-}
-
-/** A notice: something that has happened to an instance. */
-export interface PoliciesNoticeData {
-  number: number;
-  event: string;
-  entity: string;
-  at: number;
-  values: Record<string, Value>;
-  state: string;
-  job: string;
-  dropped: string;
-  triggers: TriggerOfNotice[];
+  waiting: NoticeData[];
 }
 
 /** A policy. */
@@ -1987,6 +2020,25 @@ export interface SearchFields {
   q: string;
 }
 
+/** What was found, at most 20 of each kind. */
+export interface SearchResult {
+  ensembles: FoundEnsemble[];
+  instances: FoundInstance[];
+  jobs: SearchedJob[];
+  packages: FoundPackage[];
+  complete: boolean;
+}
+
+/** A job that was found. */
+export interface SearchedJob {
+  project: string;
+  ensemble: string;
+  job: string;
+  workflow: string;
+  outcome: string;
+  start: string;
+}
+
 /** The value of a secret. It is sealed when it arrives, and never given back. */
 export interface Secret {
   value: string;
@@ -2008,6 +2060,24 @@ export interface ServerData {
   banner: string;
 }
 
+/** About the deployed service. */
+export interface ServiceAsked {
+  revision?: number;
+}
+
+/** About a file of the deployed service. */
+export interface ServiceFileAsked {
+  path?: string;
+  revision?: number;
+}
+
+/** About a type that the deployed service can name. */
+export interface ServiceTypeAsked {
+  name?: string;
+  kind?: string;
+  revision?: number;
+}
+
 /** A session of a browser. */
 export interface SessionData {
   id: string;
@@ -2027,6 +2097,7 @@ export interface SettingsData {
   jobs: JobSettings;
   limits: Limits;
   egress: string[];
+  changed: ChangedSettings;
 }
 
 /** An input of a workflow; ``default`` is as written, None if there is none, or if it must not be shown. */
@@ -2196,11 +2267,6 @@ export interface TaskLine {
   summary: string;
 }
 
-/** A text, byte for byte. */
-export interface Text {
-  text: string;
-}
-
 /** About one job. */
 export interface TimelineAsked {
   job?: string;
@@ -2306,6 +2372,42 @@ export interface TriggerOfNotice {
   said: string;
 }
 
+/** A type with everything that it has, inherited parts included. */
+export interface TypeData {
+  format: "ordito.explain/1";
+  kind: string;
+  name: string;
+  derived_from: string[];
+  description: string;
+  declared: string | null;
+  valid_target_types?: string[];
+  valid_source_types?: string[];
+  holds?: string;
+  constraints?: (Record<string, Value>)[];
+  mime_type?: string;
+  file_ext?: string[];
+  members?: string[];
+  targets?: string[];
+  version?: string;
+  metadata?: Record<string, string>;
+  properties?: Record<string, PartData>;
+  attributes?: Record<string, PartData>;
+  capabilities?: Record<string, PartData>;
+  requirements?: Record<string, PartData>;
+  interfaces?: Record<string, PartData>;
+  inputs?: Record<string, PartData>;
+  operations?: Record<string, PartData>;
+  notifications?: Record<string, PartData>;
+  artifacts?: Record<string, PartData>;
+  triggers?: Record<string, PartData>;
+  others?: string[];
+}
+
+/** Which type is meant, where several kinds have one of this name. */
+export interface TypeQuery {
+  kind?: string;
+}
+
 /** The result of ``ordito jobs show`` for a job that has not ended. */
 export interface UnfinishedJobData {
   format: "ordito.jobs-show/1";
@@ -2353,11 +2455,6 @@ export interface ValidatedData {
   outputs?: string[];
   diagnostics: FindingData[];
   archive?: ArchiveData;
-}
-
-/** Values to check against the inputs of a service. */
-export interface Values {
-  inputs?: Record<string, Value>;
 }
 
 /** Approvals that a rule asks for. */
@@ -2548,7 +2645,7 @@ export interface Routes {
     path: { id: string };
     query: LoginFields;
     body: undefined;
-    answer: LoginState;
+    answer: LoginAnswer;
   };
   /** Confirm a sign-in: a token is made for who confirms it, valid for 90 days. */
   "POST /logins/{id}/confirm": {
@@ -2785,14 +2882,14 @@ export interface Routes {
   "PUT /projects/{project}/ensembles/{ensemble}/inventory": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
-    body: Text;
+    body: NewText;
     answer: CheckedText;
   };
   /** What would be found about an inventory. */
   "POST /projects/{project}/ensembles/{ensemble}/inventory/check": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
-    body: Text;
+    body: NewText;
     answer: CheckedText;
   };
   /** The jobs, the latest first. */
@@ -2890,7 +2987,7 @@ export interface Routes {
   "POST /projects/{project}/ensembles/{ensemble}/notifications": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
-    body: Notice;
+    body: NewNotice;
     answer: NoticeStored;
   };
   /** The outputs of the service; sensitive ones are not shown. */
@@ -2939,7 +3036,7 @@ export interface Routes {
   "POST /projects/{project}/ensembles/{ensemble}/plans/{id}/approvals": {
     path: { project: string; ensemble: string; id: string };
     query: Record<string, never>;
-    body: Decision;
+    body: ApprovalDecision;
     answer: AskedPlan;
   };
   /** Take one's approval back. */
@@ -3082,12 +3179,26 @@ export interface Routes {
     body: Secret;
     answer: undefined;
   };
+  /** What is in the service as it was deployed, its files among it. */
+  "GET /projects/{project}/ensembles/{ensemble}/service": {
+    path: { project: string; ensemble: string };
+    query: ServiceAsked;
+    body: undefined;
+    answer: PackageSummary;
+  };
   /** A file of the service as it was deployed. */
   "GET /projects/{project}/ensembles/{ensemble}/service/files/{path}": {
     path: { project: string; ensemble: string; path: string };
-    query: Record<string, never>;
+    query: Omit<ServiceFileAsked, "path">;
     body: undefined;
     answer: PackageFile;
+  };
+  /** A type that the deployed service can name, with all its parts. */
+  "GET /projects/{project}/ensembles/{ensemble}/service/types/{name}": {
+    path: { project: string; ensemble: string; name: string };
+    query: Omit<ServiceTypeAsked, "name">;
+    body: undefined;
+    answer: TypeData;
   };
   /** Let an ensemble follow no repository any more. */
   "DELETE /projects/{project}/ensembles/{ensemble}/source": {
@@ -3128,14 +3239,14 @@ export interface Routes {
   "PUT /projects/{project}/ensembles/{ensemble}/spec": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
-    body: Text;
+    body: NewText;
     answer: CheckedText;
   };
   /** What would be found about a user's part. */
   "POST /projects/{project}/ensembles/{ensemble}/spec/check": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
-    body: Text;
+    body: NewText;
     answer: CheckedText;
   };
   /** What the user's part of the ensemble comes to. */
@@ -3264,11 +3375,18 @@ export interface Routes {
     body: undefined;
     answer: TopologyData;
   };
+  /** A type that it can name, with all its parts. */
+  "GET /projects/{project}/packages/{digest}/types/{name}": {
+    path: { project: string; digest: string; name: string };
+    query: TypeQuery;
+    body: undefined;
+    answer: TypeData;
+  };
   /** Whether it can be deployed with some inputs. */
   "POST /projects/{project}/packages/{digest}/validate": {
     path: { project: string; digest: string };
     query: Record<string, never>;
-    body: Values;
+    body: PackageInputs;
     answer: ValidatedData;
   };
   /** Which plans of a project need approvals. */
@@ -3346,7 +3464,7 @@ export interface Routes {
     path: Record<string, never>;
     query: SearchFields;
     body: undefined;
-    answer: Found;
+    answer: SearchResult;
   };
   /** My sessions. */
   "GET /sessions": {
@@ -3374,6 +3492,13 @@ export interface Routes {
     path: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
+    answer: SettingsData;
+  };
+  /** Set the banner, how jobs run, limits, and what the server may reach, from now on; null is as its file says. */
+  "PUT /settings": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: ChangedSettings;
     answer: SettingsData;
   };
   /** The users. */

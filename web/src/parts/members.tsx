@@ -6,6 +6,7 @@ import { type Bindings, type RoleBinding, ROLES } from "../api/types.ts";
 import { Action } from "./action.tsx";
 import { Confirm } from "./dialog.tsx";
 import { Empty } from "./empty.tsx";
+import { Facts } from "./facts.tsx";
 import { Field } from "./form.tsx";
 import { ProblemPart } from "./problem.tsx";
 import { Badge } from "./status.tsx";
@@ -130,14 +131,7 @@ function RolesTable(): ReactNode {
   return (
     <details>
       <summary>What the roles permit</summary>
-      <dl className="facts">
-        {Object.entries(ROLES).map(([role, permissions]) => (
-          <div key={role} className="facts-row">
-            <dt>{role}</dt>
-            <dd>{permissions.join(", ")}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts rows={Object.entries(ROLES).map(([role, permissions]) => [role, permissions.join(", ")])} />
     </details>
   );
 }

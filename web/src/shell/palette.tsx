@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useDeferredValue, useId, useState } from "react";
 import { useLocation } from "wouter";
-import type { Found } from "../api/types.ts";
+import type { SearchResult } from "../api/types.ts";
 import { useLook } from "../api/use.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { chooseTheme } from "./theme.ts";
@@ -36,7 +36,7 @@ function actions(onKeys: () => void): Choice[] {
   ];
 }
 
-function choicesOf(found: Found | undefined): Choice[] {
+function choicesOf(found: SearchResult | undefined): Choice[] {
   if (!found) return [];
   return [
     ...found.ensembles.map(({ project, name }) => ({

@@ -28,7 +28,7 @@ LONGEST = 100
 """More characters than the name of a licence has: then the field holds the licence itself."""
 
 
-class PartData(msgspec.Struct, frozen=True):
+class ComponentData(msgspec.Struct, frozen=True):
     """Something of others that the server is made of."""
 
     name: str
@@ -53,7 +53,7 @@ class AboutData(msgspec.Struct, frozen=True):
     """Bytes free where its home is."""
 
     disk_size: int
-    parts: tuple[PartData, ...]
+    parts: tuple[ComponentData, ...]
 
 
 async def _about(call: ApiCall) -> Reply:
@@ -72,11 +72,11 @@ def _database(connection: Connection) -> str:
     return f"{connection.dialect.name} {'.'.join(map(str, version))}".strip()
 
 
-def _by_name(part: PartData) -> str:
+def _by_name(part: ComponentData) -> str:
     return part.name.lower()
 
 
-def _distributions() -> Iterator[PartData]:
+def _distributions() -> Iterator[ComponentData]:
     """The distributions that Ordito needs as a server, with those that they need, as far as they are installed."""
     waiting, seen = [("ordito", True)], set[str]()
     while waiting:
@@ -90,7 +90,7 @@ def _distributions() -> Iterator[PartData]:
         except PackageNotFoundError:
             continue
         if not is_own:
-            yield PartData(found.metadata["Name"], found.version, _licence(found), "server")
+            yield ComponentData(found.metadata["Name"], found.version, _licence(found), "server")
         for requirement in found.requires or ():
             needed, _, marker = requirement.partition(";")
             extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)", marker)
@@ -109,13 +109,13 @@ def _licence(found: Distribution) -> str:
     return said if len(said) <= LONGEST and "\n" not in said else ""
 
 
-def _web_parts(folder: Path) -> tuple[PartData, ...]:
+def _web_parts(folder: Path) -> tuple[ComponentData, ...]:
     """The packages that were built into the web UI."""
     try:
         found = json.loads((folder / WEB_LICENCES).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return ()
-    return tuple(PartData(one["name"], one["version"], one.get("identifier") or "", "web") for one in found)
+    return tuple(ComponentData(one["name"], one["version"], one.get("identifier") or "", "web") for one in found)
 
 
 TABLE = (

@@ -26,7 +26,6 @@ from ordito.results.given import (
     SECRET_REMOVE,
     SECRET_SET,
     SECRETS,
-    SERVICE_FILE,
     SPEC_CHECK,
     SPEC_SET,
     SPEC_TEXT,
@@ -45,13 +44,11 @@ from ordito.results.given import (
     SecretAsked,
     SecretNameAsked,
     SecretNames,
-    ServiceFileAsked,
     StateAsked,
     TextAsked,
 )
 from ordito.results.hosts import CheckedHostsData, ReleasedHostsData
 from ordito.results.jobs import ReplayData, UnlockedData
-from ordito.results.packages import PackageFile
 from ordito.results.records import RecordsData
 from ordito.server.call import ApiCall, tag_of, tagged
 from ordito.server.packages import package_named, package_path, seen_from_ensemble
@@ -198,10 +195,6 @@ async def _outputs(call: ApiCall) -> Reply:
     return Reply(await _ask(call, OUTPUTS, OutputAsked(call.path.get("name", ""))))
 
 
-async def _file(call: ApiCall) -> Reply:
-    return Reply(await _ask(call, SERVICE_FILE, ServiceFileAsked(call.path["path"])))
-
-
 async def _diff(call: ApiCall) -> Reply:
     fields: DiffQuery = call.query
     reads, service = await _reads(call), ""
@@ -296,8 +289,6 @@ TABLE = (
            answers=(OutputsData,), verb="output"),
     _route("GET", "/outputs/{name}", _LOGS, "One output.", _outputs, answers=(OutputsData,), verb="output",
            problems=("unknown-output", "not-deployed", "no-value")),
-    _route("GET", "/service/files/{path:path}", _READ, "A file of the service as it was deployed.", _file,
-           answers=(PackageFile,), problems=("unknown-file", "not-deployed", "invalid")),
     _route("GET", "/diff", _PLAN, "What differs between what is deployed and a service.", _diff, query=DiffQuery,
            answers=(DiffData,), verb="diff",
            problems=("unknown-package", "not-deployed", "invalid", "plan-refused", "unknown-environment")),

@@ -15,11 +15,13 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from starlette.responses import StreamingResponse
 
 from ordito.ensemble.job_format import moment
+from ordito.results.explained_type import TypeData
 from ordito.results.packages import (
     PACKAGE,
     PACKAGE_FILE,
     PACKAGE_GRAPH,
     PACKAGE_TOPOLOGY,
+    PACKAGE_TYPE,
     PACKAGE_VALIDATE,
     PackageAsked,
     PackageFile,
@@ -27,6 +29,7 @@ from ordito.results.packages import (
     PackageGraphAsked,
     PackageSummary,
     PackageTopologyAsked,
+    PackageTypeAsked,
     PackageValidateAsked,
 )
 from ordito.results.picture.topology import TopologyData
@@ -102,6 +105,13 @@ class PackageInputs(Fields, frozen=True):
     """Values to check against the inputs of a service."""
 
     inputs: Mapping[str, object] = {}
+
+
+class TypeQuery(Fields, frozen=True):
+    """Which type is meant, where several kinds have one of this name."""
+
+    kind: Annotated[str, msgspec.Meta(max_length=40)] = ""
+    """As in ``node``, "" for any."""
 
 
 class GraphQuery(Fields, frozen=True):
@@ -363,6 +373,11 @@ async def _topology(call: ApiCall) -> Reply:
     return await _asked(call, PACKAGE_TOPOLOGY.name, lambda name: made(archive=name))
 
 
+async def _type(call: ApiCall) -> Reply:
+    kind = call.query.kind
+    return await _asked(call, PACKAGE_TYPE.name, lambda name: PackageTypeAsked(name, call.path["name"], kind))
+
+
 async def _validate(call: ApiCall) -> Reply:
     digest = await _named(call)
     path = package_path(call.services.home, digest)
@@ -398,6 +413,9 @@ TABLE = (
            problems=("invalid", "too-costly")),
     _route("GET", PACKAGE_PATH + "/files/{path:path}", Permission.READ, "A file in it, with its text.", _file,
            answers=(PackageFile,), problems=("unknown-file", "invalid", "too-costly")),
+    _route("GET", PACKAGE_PATH + "/types/{name}", Permission.READ, "A type that it can name, with all its parts.",
+           _type, query=TypeQuery, answers=(TypeData,), verb="explain",
+           problems=("unknown-type", "invalid", "too-costly")),
     _route("GET", PACKAGE_PATH + "/graph", Permission.READ, "Its nodes, and how they are connected.", _graph,
            query=GraphQuery, answers=(GraphData,), verb="graph", problems=("invalid", "too-costly")),
     _route("GET", PACKAGE_PATH + "/topology", Permission.READ, "The same as a picture: boxes and lines.", _topology,

@@ -6,6 +6,7 @@ import { ROLES, type SessionData, type TokenData } from "../../api/types.ts";
 import { Action } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { Facts } from "../../parts/facts.tsx";
 import { Field } from "../../parts/form.tsx";
 import { ProblemPart } from "../../parts/problem.tsx";
 import { Badge } from "../../parts/status.tsx";
@@ -244,14 +245,7 @@ function Permitted(): ReactNode {
     <section className="section" aria-labelledby="permitted">
       <h2 id="permitted">What you may do</h2>
       {rows.length ? (
-        <dl className="facts">
-          {rows.map(([name, permissions]) => (
-            <div key={name} className="facts-row">
-              <dt>{name}</dt>
-              <dd>{roleOf(permissions) ?? permissions.join(", ")}</dd>
-            </div>
-          ))}
-        </dl>
+        <Facts rows={rows.map(([name, permissions]) => [name, roleOf(permissions) ?? permissions.join(", ")])} />
       ) : (
         <p className="muted">No role is given to you. Owners of projects give roles.</p>
       )}

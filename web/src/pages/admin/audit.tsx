@@ -8,6 +8,7 @@ import type { DeedData } from "../../api/types.ts";
 import { Copy } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { Facts } from "../../parts/facts.tsx";
 import { List } from "../../parts/list.tsx";
 import { Status } from "../../parts/status.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
@@ -140,16 +141,7 @@ function Deed({ of, onClose }: { of: DeedData; onClose: () => void }): ReactNode
   ];
   return (
     <Dialog title={of.action} onClose={onClose} wide>
-      <dl className="facts">
-        {rows
-          .filter(([, value]) => value)
-          .map(([name, value]) => (
-            <div key={name} className="facts-row">
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
+      <Facts rows={rows} />
     </Dialog>
   );
 }

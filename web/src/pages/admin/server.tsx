@@ -2,12 +2,14 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 
 import { useLook } from "../../api/use.ts";
-import type { AboutData, PartData, SettingsData } from "../../api/types.ts";
+import type { AboutData, ComponentData } from "../../api/types.ts";
+import { Facts } from "../../parts/facts.tsx";
 import { FreezePart } from "../../parts/freeze.tsx";
-import { bytes, exactSpan } from "../../parts/moment.ts";
+import { bytes } from "../../parts/moment.ts";
 import { Status } from "../../parts/status.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Wait } from "../../parts/wait.tsx";
+import { Settings } from "./server-settings.tsx";
 
 /** How the server is, how it is set, and what it is made of. */
 export function ServerState(): ReactNode {
@@ -24,7 +26,7 @@ export function ServerState(): ReactNode {
       </section>
       <FreezePart does="Freeze everything" about="Nothing begins on the whole server. Jobs that run go on." />
       <Wait for={settings} title="The settings could not be read">
-        {(data) => <Settings of={data} />}
+        {(data, { etag }) => <Settings of={data} etag={etag} />}
       </Wait>
       <section className="section" aria-labelledby="parts">
         <h2 id="parts">Made of</h2>
@@ -77,55 +79,7 @@ function Machine({ of }: { of: AboutData }): ReactNode {
   );
 }
 
-function Settings({ of }: { of: SettingsData }): ReactNode {
-  const { limits, jobs } = of;
-  return (
-    <section className="section" aria-labelledby="settings">
-      <h2 id="settings">Settings</h2>
-      {of.warning && (
-        <p className="admin-warning" role="alert">
-          <span aria-hidden="true">▲ </span>
-          {of.warning}
-        </p>
-      )}
-      <Facts
-        rows={[
-          ["Isolation", of.isolation === "none" ? "none: projects run as the same user" : of.isolation],
-          ["Message to all", of.banner || "none"],
-          ["Jobs at a time", jobs.parallel],
-          ["Interrupted jobs", RESUMES[jobs.resume]],
-          ["May reach", of.egress.join(", ") || "nothing"],
-          ["Requests", `${limits.requests} a second for each who is signed in, ${limits.unknown} for each address of others`],
-          ["Largest body", bytes(limits.body)],
-          ["Largest package", `${bytes(limits.package)}, ${bytes(limits.project_packages)} in a project`],
-          ["A question", `${exactSpan(limits.query_seconds)}, ${bytes(limits.query_memory)}`],
-          ["A plan", `${exactSpan(limits.plan_seconds)}, ${bytes(limits.plan_memory)}`],
-        ]}
-      />
-    </section>
-  );
-}
-
-const RESUMES = {
-  always: "all are resumed",
-  never: "none is resumed",
-  server: "those that the server began are resumed",
-};
-
-function Facts({ rows }: { rows: readonly [string, ReactNode][] }): ReactNode {
-  return (
-    <dl className="facts">
-      {rows.map(([name, value]) => (
-        <div key={name} className="facts-row">
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-const PARTS: readonly Column<PartData>[] = [
+const PARTS: readonly Column<ComponentData>[] = [
   { id: "name", head: "Name", width: "minmax(10rem, 2fr)", isName: true, cell: ({ name }) => name },
   { id: "version", head: "Version", cell: ({ version }) => version },
   { id: "licence", head: "Licence", width: "minmax(8rem, 2fr)", cell: ({ licence }) => licence || <span className="muted">not said</span> },

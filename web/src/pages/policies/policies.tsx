@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 
-import type { EventOfTrigger, PoliciesNoticeData, PolicyData, TriggerData } from "../../api/types.ts";
+import type { EventOfTrigger, NoticeData, PolicyData, TriggerData } from "../../api/types.ts";
 import { useLook } from "../../api/use.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { askAddress, ensembleAddress, type EnsembleNamed, EnsemblePage, namedIn } from "../../parts/ensemble-head.tsx";
@@ -46,7 +46,7 @@ export default function PoliciesPage({ params }: PageProps): ReactNode {
   );
 }
 
-function Notices({ of, notices }: { of: EnsembleNamed; notices: readonly PoliciesNoticeData[] }): ReactNode {
+function Notices({ of, notices }: { of: EnsembleNamed; notices: readonly NoticeData[] }): ReactNode {
   return (
     <section className="policy">
       <h3>

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from "react";
 import { useLook } from "../../api/use.ts";
 import type { SpecData } from "../../api/types.ts";
 import type { EnsembleNamed } from "../../parts/ensemble-head.tsx";
+import { Facts } from "../../parts/facts.tsx";
 import { Wait } from "../../parts/wait.tsx";
 
 /** What the spec comes to: the value of each input, and where it comes from. */
@@ -41,16 +42,5 @@ function Values({ of }: { of: SpecData }): ReactNode {
     ]),
     ...Object.entries(of.variables).map(([name, value]): [string, ReactNode] => [`Variable ${name}`, <code key={name}>{JSON.stringify(value)}</code>]),
   ];
-  return (
-    <dl className="facts">
-      {rows
-        .filter(([, value]) => value)
-        .map(([name, value]) => (
-          <div key={name} className="facts-row">
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-    </dl>
-  );
+  return <Facts rows={rows} />;
 }

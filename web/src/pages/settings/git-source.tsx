@@ -9,6 +9,7 @@ import { Copy } from "../../parts/copy.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import type { EnsembleNamed } from "../../parts/ensemble-head.tsx";
+import { Facts } from "../../parts/facts.tsx";
 import { Field } from "../../parts/form.tsx";
 import { ProblemPart } from "../../parts/problem.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
@@ -58,7 +59,7 @@ export function GitSource({ of, unable }: { of: EnsembleNamed; unable: string | 
         </Empty>
       )}
       {!source && !found.isError && <Loading />}
-      {source && <Facts of={source} />}
+      {source && <Followed of={source} />}
       {isEditing && (
         <EditSource
           of={of}
@@ -85,7 +86,7 @@ export function GitSource({ of, unable }: { of: EnsembleNamed; unable: string | 
   );
 }
 
-function Facts({ of }: { of: SourceData }): ReactNode {
+function Followed({ of }: { of: SourceData }): ReactNode {
   const rows: [string, ReactNode][] = [
     ["Repository", <span key="r" className="mono">{of.repository}</span>],
     ["Branch", of.branch],
@@ -105,14 +106,7 @@ function Facts({ of }: { of: SourceData }): ReactNode {
           {of.problem}
         </p>
       )}
-      <dl className="facts">
-        {rows.map(([name, value]) => (
-          <div key={name} className="facts-row">
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts rows={rows} />
     </>
   );
 }

@@ -1,8 +1,7 @@
 import type { ReactNode } from "react";
 
-import { useEnsemble } from "../../parts/ensemble-head.tsx";
 import { EnsemblePage, type EnsembleNamed, namedIn } from "../../parts/ensemble-head.tsx";
-import type { EnsembleData } from "../../api/types.ts";
+import { useLook } from "../../api/use.ts";
 import { useUnable } from "../../parts/action.tsx";
 import { useChosen } from "../../parts/chosen.ts";
 import { GivenTextPart } from "../../parts/given-text.tsx";
@@ -42,7 +41,7 @@ export default function SettingsPage({ params }: PageProps): ReactNode {
 
 function Settings({ of }: { of: EnsembleNamed }): ReactNode {
   const [wanted, choose] = useChosen("tab", "spec");
-  const data: EnsembleData | undefined = useEnsemble(of).data?.data;
+  const data = useLook("GET /projects/{project}/ensembles/{ensemble}", { path: { ...of } }).data?.data;
   const unable = useUnable(data?.allowed, of.project);
   const chosen = TABS.find(({ id }) => id === wanted)?.id ?? "spec";
   return (
