@@ -10,7 +10,8 @@ const LETTER = 7.2;
 /** The boxes and lines of a service, as the server has laid them out. */
 export function Picture({ of }: { of: TopologyData }): ReactNode {
   const [width, height] = of.size;
-  const places = new Map(of.boxes.map((box) => [box.id, box]));
+  const places = placed(of.boxes);
+  const parents = new Set(of.boxes.map(({ parent }) => parent));
   return (
     // It can be scrolled with the keyboard as well.
     <div className="packages-picture" tabIndex={0} role="region" aria-label="Graph of the service">
@@ -20,8 +21,8 @@ export function Picture({ of }: { of: TopologyData }): ReactNode {
             <path d="M0 0 8 4 0 8z" />
           </marker>
         </defs>
-        {of.boxes.map((box) => (
-          <Box key={box.id} of={box} />
+        {[...places.values()].map((box) => (
+          <Box key={box.id} of={box} isParent={parents.has(box.id)} />
         ))}
         {of.edges.map((edge) => {
           const [from, to] = [places.get(edge.source), places.get(edge.target)];
@@ -32,7 +33,17 @@ export function Picture({ of }: { of: TopologyData }): ReactNode {
   );
 }
 
-function Box({ of }: { of: PictureBox }): ReactNode {
+/** The boxes by their ids, with places in the whole picture; each is told behind the one in which it stands. */
+function placed(boxes: readonly PictureBox[]): Map<string, PictureBox> {
+  const found = new Map<string, PictureBox>();
+  for (const box of boxes) {
+    const parent = found.get(box.parent);
+    found.set(box.id, { ...box, x: box.x + (parent?.x ?? 0), y: box.y + (parent?.y ?? 0) });
+  }
+  return found;
+}
+
+function Box({ of, isParent }: { of: PictureBox; isParent: boolean }): ReactNode {
   const most = Math.max(4, Math.floor((of.w - 2 * PAD) / LETTER));
   const type = of.folded ? `${of.nodes} nodes` : (of.type.split(".").at(-1) ?? "");
   return (
@@ -42,9 +53,12 @@ function Box({ of }: { of: PictureBox }): ReactNode {
       <text x={of.x + PAD} y={of.y + PAD + LINE * 0.7}>
         {cut(of.title, most)}
       </text>
-      <text className="muted" x={of.x + PAD} y={of.y + PAD + LINE * 1.7}>
-        {cut(type, most)}
-      </text>
+      {!isParent && (
+        // What stands in a box begins right below its title.
+        <text className="muted" x={of.x + PAD} y={of.y + PAD + LINE * 1.7}>
+          {cut(type, most)}
+        </text>
+      )}
     </g>
   );
 }

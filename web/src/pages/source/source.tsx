@@ -139,7 +139,7 @@ function Compared({ of, file, before, after }: ComparedProps): ReactNode {
   const [one, other] = [old.data?.data, fresh.data?.data];
   if (!one && !other) return <Empty title="Neither revision has this file" />;
   if (one?.text === null || other?.text === null) return <Empty title="It is no text that can be compared" />;
-  const lines = lineDiff(one?.text ?? "", other?.text ?? "");
+  const lines = lineDiff(withoutEnd(one?.text), withoutEnd(other?.text));
   const gone = lines.filter(({ is }) => is === "gone").length;
   const added = lines.filter(({ is }) => is === "new").length;
   return (
@@ -175,6 +175,11 @@ function Compared({ of, file, before, after }: ComparedProps): ReactNode {
       )}
     </section>
   );
+}
+
+/** Without the end of the last line, behind which no other begins. */
+function withoutEnd(text: string | undefined): string {
+  return (text ?? "").replace(/\n$/, "");
 }
 
 const MARKS = { same: " ", gone: "−", new: "+" };
