@@ -290,6 +290,51 @@ def test_everything_that_tries_more_in_a_thorough_run_is_in_it(tree: Tree) -> No
     assert output == f"1 -m pytest -n 4 --dist worksteal {files} -k one\n"
 
 
+NODE = """\
+#!/bin/sh
+case "$1" in
+    --version) echo v{version}.4.1 ;;
+    *vite.js) echo built >> ../built; mkdir -p {built} && touch {built}/index.html ;;
+esac
+"""
+
+
+def with_web(tree: Tree, version: int) -> dict[str, str]:
+    """Give a tree a web UI and a machine that has a Node.js; what that runs is written down."""
+    web, programs, built = tree.root / "web", tree.root / "programs", tree.root / "src" / "ordito" / "server" / "web"
+    web.mkdir()
+    programs.mkdir()
+    (web / "package.json").write_text("{}")
+    (web / "package-lock.json").write_text("{}")
+    (web / "requirements.txt").write_text("nodejs==1\n")
+    (programs / "node").write_text(NODE.format(version=version, built=shlex.quote(str(built))))
+    (programs / "npm").write_text('#!/bin/sh\n[ "$1" = --version ] && echo 10.1.0 || mkdir -p node_modules\n')
+    for program in programs.iterdir():
+        program.chmod(0o755)
+    return {"PATH": f"{programs}:/usr/bin:/bin"}
+
+
+def test_the_web_ui_is_built_once_and_again_after_a_change(tree: Tree) -> None:
+    machine = with_web(tree, 22)
+    for builds in (1, 1, 2):
+        if builds == 2:
+            (tree.root / "web" / "package.json").write_text('{"name": "web"}')
+        code, output, errors = tree.run("web", **machine)
+        assert (code, output) == (0, ""), errors
+        assert (tree.root / "built").read_text().count("built") == builds
+    assert tree.diary() == []
+    assert tree.run("web", "now", **machine)[0] == 64
+
+
+def test_a_node_that_is_too_old_is_not_taken(tree: Tree) -> None:
+    machine = with_web(tree, 20)
+    (tree.pip / "fails").touch()
+    code, _, errors = tree.run("web", **machine)
+    assert code == 69
+    assert "installing Node.js" in errors
+    assert tree.diary() == ["packages"]
+
+
 def pinned() -> dict[str, Requirement]:
     lines = [line.removesuffix(" \\") for line in (ROOT / "requirements.txt").read_text().splitlines()]
     requirements = [Requirement(line) for line in lines if line[:1].isalnum()]

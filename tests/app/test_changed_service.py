@@ -40,7 +40,7 @@ class Editing:
         self.script.write_text("exit 1\n")
         return True
 
-    def confirm(self, intent: str, lines: Sequence[str]) -> bool:
+    def confirm(self, intent: str, lines: Sequence[str], *, asks: bool = True) -> bool:
         raise AssertionError(intent, lines)
 
     @property

@@ -39,7 +39,9 @@ NEWER = SCRIPT + "echo more\n"
 
 def archive(script: str = SCRIPT, version: str = "1.0") -> bytes:
     """The archive of a version of the service."""
-    return packed({"service.yaml": SERVICE.replace('"1.0"', f'"{version}"'), "scripts/say.sh": script, "scripts/stay.sh": SCRIPT})
+    return packed(
+        {"service.yaml": SERVICE.replace('"1.0"', f'"{version}"'), "scripts/say.sh": script, "scripts/stay.sh": SCRIPT}
+    )
 
 
 def make_team(admin: Client, project: str, *, deploys: bool = False) -> None:

@@ -99,6 +99,29 @@ def test_signing_out_ends_the_session(opens: Opens, pat: str) -> None:
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
+def test_a_password_is_set_by_who_came_with_a_link(opens: Opens, admin: Client) -> None:
+    admin.do("POST", "users", {"name": "sue"})
+    tab = opens("")
+    page = tab.page
+    page.goto(one_time_link(admin, "sue"))
+    page.get_by_role("button", name="sue, menu").click()
+    page.get_by_role("menuitem", name="Password").click()
+    dialog = page.get_by_role("dialog", name="Password")
+    dialog.get_by_label("New password").fill("sue sue sue sue")
+    tab.expected.append("error: Failed to load resource: the server responded with a status of 422")
+    dialog.get_by_role("button", name="Set it").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("the new password is too weak")
+    tab.screenshot("password")
+    assert tab.findings() == []
+    dialog.get_by_label("New password").fill(PASSWORD)
+    dialog.get_by_role("button", name="Set it").click()
+    expect(dialog.get_by_role("status")).to_contain_text("The password is set")
+    other = opens("")
+    other.open("/sign-in")
+    sign_in(other, "sue", PASSWORD)
+    expect(other.page.get_by_role("button", name="sue, menu")).to_be_visible()
+
+
 @SCHEMES
 def test_a_command_is_signed_in_by_its_code(opens: Opens, served: Served, scheme: str) -> None:
     command = Client(served.url)

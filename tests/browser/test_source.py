@@ -47,7 +47,7 @@ def test_two_revisions_are_compared(opens: Opens, size: tuple[int, int], scheme:
     tab = opens(ADMIN, size=size, scheme=scheme)
     page = tab.open(f"{SOURCE}?file=scripts/say.sh")
     page.get_by_label("Compared with").select_option("1")
-    expect(page.get_by_text("+1 −0 lines")).to_be_visible()
+    expect(page.get_by_text("+1 -0 lines")).to_be_visible()
     expect(page.locator(".code-new")).to_contain_text("echo more")
     tab.screenshot(f"source-compared-{size[0]}-{scheme}")
     assert tab.findings() == []
@@ -82,7 +82,9 @@ def test_nothing_deployed_is_said(opens: Opens) -> None:
 
 def test_a_file_that_cannot_be_read_is_said_in_its_place(opens: Opens) -> None:
     tab = opens(ADMIN)
-    tab.refuses(f"/projects/{PROJECT}/ensembles/prod/service/files/scripts/stay.sh", 500, "internal", "the disk is broken")
+    tab.refuses(
+        f"/projects/{PROJECT}/ensembles/prod/service/files/scripts/stay.sh", 500, "internal", "the disk is broken"
+    )
     page = tab.open(f"{SOURCE}?file=scripts/stay.sh")
     expect(page.get_by_role("alert")).to_contain_text("the disk is broken")
     page.get_by_role("link", name="service.yaml").click()

@@ -133,7 +133,41 @@ WORDS = [
     *(["plan", "stop", "web", "-o", "json"], ["plan", "stop", "web"], ["plan", "scale", "web=1"]),
     *(["deploy", "--yes", "-i", "moto=1"], ["stop", "wep", "--yes"], ["run", "none", "--yes"], ["stop", "web"]),
     *(["jobs", "logs"], ["jobs", "events"], ["jobs", "retry", "--yes"], ["rollback", "--yes"]),
+    *(["secrets", "set", "db", "--file", "hosts.yaml"], ["secrets", "set", "no good", "--file", "hosts.yaml"]),
+    *(
+        ["secrets", "list"],
+        ["secrets", "rm", "db", "none"],
+        ["secrets", "rm", "db", "-o", "json"],
+        ["secrets", "rm", "db"],
+    ),
+    *(
+        ["notify", "web", "busy"],
+        ["notify", "wep", "busy"],
+        ["notify", "web", "busi"],
+        ["notify", "web", "busy", "-i", "a=1"],
+    ),
+    *(["jobs", "replay"], ["jobs", "replay", "--first", "1"], ["jobs", "replay", "--write", "-o", "json"]),
+    *(["jobs", "unlock", "--remote"], ["state", "renew"], ["hosts", "release", "one"], ["hosts", "release", "two"]),
+    *(
+        ["forget"],
+        ["forget", "web"],
+        ["state", "rm", "db"],
+        ["state", "mv", "db", "dbs", "-y"],
+        ["state", "adopt", "db"],
+    ),
+    *(
+        ["run", "Standard.start", "--node", "db", "-v", "--yes"],
+        ["run", "Standard.start", "--node", "db", "--on-failure", "abort", "-y"],
+    ),
     *(["undeploy", "--yes"], ["undeploy", "--yes"], ["jobs", "show"], ["status"]),
+    *(
+        ["forget", "web", "-o", "json"],
+        ["forget"],
+        ["state", "show"],
+        ["state", "adopt", "db"],
+        ["state", "adopt", "db", "-y"],
+    ),
+    *(["state", "rm", "db", "-y"], ["state", "rm", "db", "-y"], ["state", "export"]),
 ]
 
 

@@ -6,6 +6,7 @@ import os
 from contextlib import ExitStack
 from pathlib import Path
 
+from tests.docs.at_server import Exceptions, ServerBeside, without_plan
 from tests.docs.command_words import wrong
 from tests.docs.fragments import is_part, repository_files
 from tests.docs.matching import matches
@@ -17,8 +18,9 @@ TEMPLATE = "tosca_definitions_version"
 PICTURES = ("mermaid",)
 
 
-def carry_out(page: Page, folder: Path) -> None:
-    """Do all that a page says, in a new folder. Raises ``Mistake`` at the first thing that is not as it says."""
+def carry_out(page: Page, folder: Path, at_server: Exceptions | None = None) -> None:
+    """Do all that a page says, in a new folder; with ``at_server`` as somebody does who works at a server, but for
+    these exceptions. Raises ``Mistake`` at the first thing that is not as it says."""
     check_words(page)
     if page.generated:
         return
@@ -31,7 +33,10 @@ def carry_out(page: Page, folder: Path) -> None:
             provide(words, prepared)
         session = Session(folder, prepared.environment, prepared.work, forks=prepared.own_program)
         with session:
-            _Reader(page, prepared, session).read()
+            if at_server is None:
+                _Reader(page, prepared, session).read()
+            else:
+                _ReaderAtServer(page, prepared, session, ServerBeside(prepared, stack), at_server).read()
         if session.left:
             left = "\n  ".join(session.left)
             raise Mistake(f"{page.name}: at the end of the page there still run, and were killed:\n  {left}")
@@ -82,13 +87,20 @@ class _Reader:
     def _type(self, typed: list[Command]) -> None:
         for number, command in enumerate(typed):
             where = self._page.place(command.line)
-            try:
-                result = self._session.run(self._prepared.real(command.text))
-            except Ended as ended:
-                raise Mistake(f"{where}: {command.text}\n{ended}") from None
-            result = Result(result.code, tuple(self._prepared.said(line) for line in result.lines))
             asked = number + 1 < len(typed) and typed[number + 1].text == "echo $?"
-            self._compare(where, command, result, asked=asked)
+            self._do(where, command, asked=asked)
+
+    def _do(self, where: str, command: Command, *, asked: bool) -> None:
+        try:
+            result = self._session.run(self._prepared.real(command.text))
+        except Ended as ended:
+            raise Mistake(f"{where}: {command.text}\n{ended}") from None
+        result = Result(result.code, tuple(self._prepared.said(line) for line in result.lines))
+        self._compare(where, command, self._seen(result), asked=asked)
+
+    def _seen(self, result: Result) -> Result:
+        """What of a result is compared."""
+        return result
 
     def _compare(self, where: str, command: Command, result: Result, *, asked: bool) -> None:
         got = "\n".join(f"  {line}" for line in result.lines)
@@ -118,3 +130,46 @@ class _Reader:
         if result.code != 0:
             got = "\n".join(f"  {line}" for line in result.lines)
             raise Mistake(f"{where}: this template is not valid:\n{got}")
+
+
+class _ReaderAtServer(_Reader):
+    """Somebody who works at a server."""
+
+    def __init__(
+        self, page: Page, prepared: Prepared, session: Session, server: ServerBeside, exceptions: Exceptions
+    ) -> None:
+        super().__init__(page, prepared, session)
+        self._server = server
+        self._exceptions = exceptions
+        self._differing: set[str] = set()
+        session.export(server.variables)
+
+    def read(self) -> None:
+        """Do all of it. Raises ``Mistake``, also where an exception is not needed any more."""
+        super().read()
+        for text in self._exceptions.differs:
+            if text not in self._differing:
+                said = "prints the same at a server; at_server.yaml says that it differs"
+                raise Mistake(f"{self._page.name}: {text}\n{said}")
+
+    def _seen(self, result: Result) -> Result:
+        return without_plan(result)
+
+    def _do(self, where: str, command: Command, *, asked: bool) -> None:
+        exceptions, text = self._exceptions, command.text
+        if text in exceptions.skipped:
+            return
+        if text in exceptions.here:
+            self._session.export({"ORDITO_SERVER": ""})
+            super()._do(where, command, asked=asked)
+            self._session.export(self._server.variables)
+            return
+        if "ordito" in text:
+            self._server.prepare(self._prepared.real(text), self._session.directory)
+        if text not in exceptions.differs:
+            super()._do(where, command, asked=asked)
+            return
+        try:
+            super()._do(where, command, asked=asked)
+        except Mistake:
+            self._differing.add(text)

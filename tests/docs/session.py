@@ -121,6 +121,16 @@ class Session:
         if self._forks:
             self.left += end_left()
 
+    def export(self, variables: Mapping[str, str]) -> None:
+        """Set variables of the shell; an empty one counts as none."""
+        self._shell = None
+        self._write("".join(f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()))
+
+    @property
+    def directory(self) -> Path:
+        """Where the shell is."""
+        return Path(self._variables()["PWD"])
+
     def run(self, command: str) -> Result:
         """Run a command as if it were typed. Raises ``Ended``."""
         output = self.folder / "output"
@@ -135,15 +145,19 @@ class Session:
         text = re.sub(rf"^{re.escape(str(self._command))}: line \d+: ", "bash: ", text, flags=re.MULTILINE)
         return Result(self._code, tuple(line for line in text.splitlines() if not NOTICE.match(line)))
 
-    def _fork(self, words: list[str], output: Path) -> Result:
+    def _variables(self) -> Mapping[str, str]:
         if self._shell is None:
             held = self.folder / "variables"
             self._write(f"export PWD; env -0 >{held}; echo 0 >{self._status}\n")
             self._wait(held)
             pairs = (pair.partition("=") for pair in held.read_text().split("\0") if pair)
             self._shell = {name: value for name, _, value in pairs if name != "_"}
+        return self._shell
+
+    def _fork(self, words: list[str], output: Path) -> Result:
+        shell = self._variables()
         try:
-            self._code = run_into(output, Path(self._shell["PWD"]), self._shell, words[1:], LONGEST)
+            self._code = run_into(output, Path(shell["PWD"]), shell, words[1:], LONGEST)
         except subprocess.TimeoutExpired:
             raise Ended(f"it does not end; what it has printed:\n{output.read_text()}") from None
         return Result(self._code, tuple(output.read_text(encoding="utf-8", errors="replace").splitlines()))

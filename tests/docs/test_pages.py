@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from ordito.cli.main import run
-from tests.docs.page import Mistake, read_page
+from tests.docs.at_server import Exceptions, asks_a_server, commands_of, table
+from tests.docs.page import Mistake, Page, read_page
 from tests.docs.places import ROOT, pages
 from tests.docs.reading import carry_out
 
@@ -31,10 +32,36 @@ def test_a_template_that_pages_show_parts_of_is_valid(template: Path, capfd: pyt
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", pages())
 def test_a_page_does_what_it_says(name: str, folder: Path) -> None:
+    read(read_page(ROOT / name, name), folder)
+
+
+def read(page: Page, folder: Path, at_server: Exceptions | None = None) -> None:
+    """Do what a page says, and fail with what is not so."""
     said = ""
     try:
-        carry_out(read_page(ROOT / name, name), folder)
+        carry_out(page, folder, at_server)
     except Mistake as mistake:
         said = str(mistake)
     if said:
         pytest.fail(said, pytrace=False)
+
+
+PAGES = {page.name: page for page in (read_page(ROOT / name, name) for name in pages())}
+AT_SERVER = [name for name, page in PAGES.items() if asks_a_server(page) and name not in table().left_out]
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", AT_SERVER)
+def test_a_page_does_the_same_at_a_server(name: str, folder: Path) -> None:
+    read(PAGES[name], folder, table().pages.get(name, Exceptions()))
+
+
+def test_what_is_said_of_pages_at_a_server_is_about_them() -> None:
+    """No entry of the table is about a page or a command that is not there, or that no server could be asked."""
+    known = table()
+    assert not [name for name in known.left_out if name not in PAGES or not asks_a_server(PAGES[name])]
+    assert not [name for name in known.pages if name not in AT_SERVER]
+    shown = {name: set(commands_of(PAGES[name])) for name in known.pages}
+    assert not [(name, text) for name, found in known.pages.items() for text in found.all if text not in shown[name]]
+    assert all(known.left_out.values())
+    assert all(why for found in known.pages.values() for why in found.all.values())

@@ -127,7 +127,7 @@ def test_secrets_go_in_and_never_out(place: Place) -> None:
     client = place.client
     done = client.ask("PUT", f"{ENSEMBLE}/secrets/db", {"value": VALUE})
     assert (done.status, done.body) == (204, b"")
-    assert client.get(f"{ENSEMBLE}/secrets") == {"secrets": ["db"]}
+    assert client.get(f"{ENSEMBLE}/secrets")["secrets"] == ["db"]
     assert run(["-e", str(place.shop), "secrets", "get", "db"]) == 0
     spec = client.get(f"{ENSEMBLE}/spec")["text"].replace("inputs: {}", "inputs: { pass: { secret: db } }")
     client.do("PUT", f"{ENSEMBLE}/spec", {"text": spec}, {"If-Match": "*"})
@@ -171,7 +171,7 @@ def test_a_notice_is_stored_and_handled(place: Place) -> None:
     assert client.ask("POST", where, {"event": "too_hot", "entity": "web"}, key).data == {"number": 1}
     [notice] = until(lambda: client.get(where)["notices"], lambda found: found[0]["state"] == "handled")
     assert (notice["entity"], notice["event"]) == ("web_1", "too_hot")
-    assert [one["trigger"] for one in notice["firings"]] == ["calm.hot"]
+    assert [one["trigger"] for one in notice["triggers"]] == ["calm.hot"]
     wrong = client.ask("POST", where, {"event": "too_hod", "entity": "web"})
     assert (wrong.status, wrong.data["hint"]) == (404, "did you mean too_hot?"), wrong
 
@@ -194,7 +194,7 @@ def test_a_freeze_holds_notices(place: Place) -> None:
 def test_records_are_shown_and_rebuilt(place: Place) -> None:
     client = place.client
     assert set(client.get(f"{ENSEMBLE}/state")["instances"]) == {"web_1", "db_1"}
-    assert set(client.get(f"{ENSEMBLE}/state", name="web")["instances"]) == {"web_1"}
+    assert set(client.get(f"{ENSEMBLE}/state", names="web")["instances"]) == {"web_1"}
     assert client.do("POST", f"{ENSEMBLE}/replay")["agrees"] is True
     manifest = place.shop / "ensemble.yaml"
     whole = manifest.read_text()
@@ -202,7 +202,7 @@ def test_records_are_shown_and_rebuilt(place: Place) -> None:
     assert client.do("POST", f"{ENSEMBLE}/replay")["agrees"] is False
     client.do("POST", f"{ENSEMBLE}/replay?write=true")
     assert manifest.read_text() == whole
-    unlock = client.ask("POST", f"{ENSEMBLE}/unlock")
+    unlock = client.ask("POST", f"{ENSEMBLE}/unlock?dry=true", {})
     assert (unlock.status, unlock.data["code"]) == (422, "no-shared-lock")
 
 

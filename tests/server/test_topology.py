@@ -160,3 +160,27 @@ def test_an_instance_with_its_last_changes(admin: Client) -> None:
 
 def test_names_with_numbers_are_sorted_as_people_do() -> None:
     assert sorted(["web_10", "web_2", "a", "web"], key=natural) == ["a", "web", "web_2", "web_10"]
+
+
+def test_the_deployed_service_and_its_types(admin: Client) -> None:
+    found = admin.get(f"{SHOP}/service")
+    assert (found["entry"], [node["name"] for node in found["nodes"]]) == ("service.yaml", ["web", "db"])
+    assert set(found["files"]) >= {"service.yaml", "say.sh"}
+    assert [one["default"] for one in found["inputs"]] == [None], "what is sensitive is not shown"
+    said = admin.get(f"{SHOP}/service/types/Said")
+    assert (said["name"], said["derived_from"]) == ("Said", ["tosca.nodes.Root"])
+    assert admin.get(f"{SHOP}/service/types/tosca.nodes.Compute")["name"] == "tosca.nodes.Compute"
+    assert admin.ask("GET", f"{SHOP}/service/types/Sayd").data["code"] == "unknown-type"
+
+
+def test_what_going_back_to_a_revision_would_change(tmp_path: Path) -> None:
+    ensemble = deployed(tmp_path)
+    changed = (tmp_path / "service.yaml").read_text().replace("    db: {", "    more: { type: Said }\n    db: {")
+    (tmp_path / "service.yaml").write_text(changed)
+    words = ["-e", str(ensemble), "-q", "upgrade", "--yes"]
+    assert subprocess.run([sys.executable, "-m", "ordito", *words], check=False).returncode == 0
+    with Served(tmp_path / "home", ensemble) as server:
+        client = server.admin()
+        found = client.get(f"{SHOP}/diff", to=1)
+        assert {one["node"]: one["class"] for one in found["nodes"]} == {"more": "removed"}
+        assert client.ask("GET", f"{SHOP}/diff", to=7).data["code"] == "unknown-revision"

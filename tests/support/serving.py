@@ -105,6 +105,7 @@ class Served:
         settings: str = MANY_REQUESTS,
         listen: str = "127.0.0.1:0",
         program: tuple[str, ...] = ("ordito.server",),
+        environment: Mapping[str, str] | None = None,
         words: tuple[str, ...] = (),
     ) -> None:
         home.mkdir(parents=True, exist_ok=True)
@@ -115,7 +116,7 @@ class Served:
         command = [sys.executable, "-m", *program, str(home), "--listen", listen, *served, *words]
         self.log = home / "server.log"
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
         assert self.process.stdout is not None
         first = self.process.stdout.readline()
         found = re.match(r"Ordito serves (\S+)", first)

@@ -23,9 +23,10 @@ class Conversation(Protocol):
     def approve(self, proposal: Proposal) -> bool:
         """Ask whether to go ahead with a plan that is not empty."""
 
-    def confirm(self, intent: str, lines: Sequence[str]) -> bool:
+    def confirm(self, intent: str, lines: Sequence[str], *, asks: bool = True) -> bool:
         """Ask whether to go ahead with a change that has no plan: ``intent`` says what it does, ``lines`` list its
-        effects."""
+        effects. ``asks`` is whether a person is asked about it: if not, it goes ahead, unless this caller only wants to
+        know what would change."""
 
     @property
     def wants_inputs(self) -> bool:

@@ -21,8 +21,8 @@ class KeptSecret(msgspec.Struct, frozen=True):
     is_short: bool
 
 
-def set_secret(directory: str, name: str, value: bytes) -> KeptSecret:
-    """Keep a secret. Raises ``Refused`` for a name or a value that cannot be kept, and ``EnsembleError``."""
+def checked_secret(name: str, value: bytes) -> str:
+    """The text of a secret. Raises ``Refused`` for a name or a value that cannot be kept."""
     if not NAME.fullmatch(name):
         raise Refused(
             "bad-name",
@@ -36,13 +36,23 @@ def set_secret(directory: str, name: str, value: bytes) -> KeptSecret:
     if len(value) > MOST_BYTES:
         raise Refused("too-large", f"a secret has at most {MOST_BYTES:,} bytes, and this one {len(value):,}")
     try:
-        text = value.decode("utf-8")
+        return value.decode("utf-8")
     except UnicodeDecodeError:
         raise Refused(
             "encoding", f'the value of secret "{name}" is not UTF-8 text', "encode it, for example with base64"
         ) from None
+
+
+def is_short(text: str) -> bool:
+    """Whether a secret is too short to be masked in output."""
+    return len(text) < LEAST
+
+
+def set_secret(directory: str, name: str, value: bytes) -> KeptSecret:
+    """Keep a secret. Raises ``Refused`` for a name or a value that cannot be kept, and ``EnsembleError``."""
+    text = checked_secret(name, value)
     changed = SecretsFile(place_of(directory).layout).put(name, text)
-    return KeptSecret(changed, len(text) < LEAST)
+    return KeptSecret(changed, is_short(text))
 
 
 def read_value(path: str) -> bytes:

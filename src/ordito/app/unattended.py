@@ -182,7 +182,7 @@ class Unattended:
                 )
         return True
 
-    def confirm(self, intent: str, lines: Sequence[str]) -> bool:
+    def confirm(self, intent: str, lines: Sequence[str], *, asks: bool = True) -> bool:
         """Agree."""
         return True
 

@@ -41,7 +41,7 @@ def explain(request: ExplainRequest) -> Explained:
 
 
 def explain_in(types: Types, request: ExplainRequest, diagnostics: Diagnostics) -> Explained:
-    """The same among types that were read already. Raises ``Refused`` if there is nothing."""
+    """Find what the words name among these types. Raises ``Refused`` if there is nothing."""
     catalogue = Catalogue(types)
     kinds = (request.kind,) if request.kind else ASKED
     readings = [

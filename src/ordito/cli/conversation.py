@@ -130,10 +130,10 @@ class CliConversation:
             if answer in {"details", "d"}:
                 write_plan(shown, channel, Level.FULL)
 
-    def confirm(self, intent: str, lines: Sequence[str]) -> bool:
+    def confirm(self, intent: str, lines: Sequence[str], *, asks: bool = True) -> bool:
         """Say what would be done, and ask unless ``--yes`` was given. Raises ``NobodyToAsk``."""
         session = self._session
-        if session.settings.yes:
+        if session.settings.yes or not asks:
             return True
         if not session.can_ask:
             raise NobodyToAsk("this")

@@ -9,12 +9,13 @@ from ordito.app.errors import Refused
 from ordito.app.job.report import JobReport
 from ordito.app.notices.handling import Refusal
 from ordito.cli.conversation import CliConversation, LookingConversation
+from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.ensemble.inbox import Firing, InboxEntry
 from ordito.ensemble.status import WELL
-from ordito.results.policies import notice_data
+from ordito.results.policies import NoticeData, NotifyData, notice_data
 
 
 class CliOnlooker:
@@ -26,18 +27,7 @@ class CliOnlooker:
 
     def received(self, entry: InboxEntry) -> None:
         """Say what was received, and which triggers act."""
-        session, notice = self._session, entry.notice
-        if session.stream is not None:
-            session.stream.say("notice.received", msgspec.to_builtins(notice_data(entry)))
-            return
-        if entry.said:
-            session.warn(f"{notice.event} of {notice.entity} changes nothing: {printable(entry.said)}")
-            return
-        session.note(f"{notice.entity}: {printable(notice.event)} received (job {entry.job}).")
-        for firing in entry.firings:
-            session.note(
-                f"  trigger {firing.name} {(printable(firing.said) and '- ' + printable(firing.said)) or 'acts'}"
-            )
+        say_received(notice_data(entry), self._session)
 
     def acting(self, entry: InboxEntry, firing: Firing) -> Conversation:
         """A new conversation, which counts what this trigger's job does; nobody has to approve it."""
@@ -49,16 +39,7 @@ class CliOnlooker:
         if report is None:
             self._session.note(f"  trigger {firing.name}: there is nothing to do.")
         else:
-            self._ended(report)
-
-    def _ended(self, report: JobReport) -> None:
-        from ordito.cli.job_view import write_report
-
-        session = self._session
-        write_report(report, self._conversation.ledger, session)
-        if report.status not in WELL:
-            command = session.settings.command("jobs", "logs", report.job)
-            session.next(NextCommand(command, "read all that the operations printed"))
+            say_ended(report, self._conversation, self._session)
 
     def telling(self, entry: InboxEntry) -> Conversation:
         """A new conversation; nobody has to approve it."""
@@ -68,7 +49,7 @@ class CliOnlooker:
     def told(self, entry: InboxEntry, report: JobReport | Refusal) -> None:
         """Say how the job that notified peers of changes has ended, or why there was none."""
         if isinstance(report, JobReport):
-            self._ended(report)
+            say_ended(report, self._conversation, self._session)
         else:
             self._refused("the instances that depend on a change cannot be told about it", report)
 
@@ -86,6 +67,49 @@ class CliOnlooker:
             return
         session.warn(said)
         session.diagnostics(refusal.diagnostics)
+
+
+def say_received(found: NoticeData, session: Session) -> None:
+    """Say what was received, and which triggers act."""
+    if session.stream is not None:
+        session.stream.say("notice.received", msgspec.to_builtins(found))
+        return
+    if found.dropped:
+        session.warn(f"{found.event} of {found.entity} changes nothing: {printable(found.dropped)}")
+        return
+    session.note(f"{found.entity}: {printable(found.event)} received (job {found.job}).")
+    for one in found.triggers:
+        session.note(f"  trigger {one.trigger} {(printable(one.said) and '- ' + printable(one.said)) or 'acts'}")
+
+
+def say_ended(report: JobReport, conversation: CliConversation, session: Session) -> None:
+    """Say how the job of a trigger has ended."""
+    from ordito.cli.job_view import write_report
+
+    write_report(report, conversation.ledger, session)
+    if report.status not in WELL:
+        command = session.settings.command("jobs", "logs", report.job)
+        session.next(NextCommand(command, "read all that the operations printed"))
+
+
+def say_kept(holder: str, interrupted: str, session: Session) -> None:
+    """Say what a notice that is not handled waits for: the command that works on the ensemble, or the job that was
+    interrupted, "" for none."""
+    if holder:
+        session.note(f"Kept: it is handled when the command that is running now has ended ({holder}).")
+    elif interrupted:
+        session.warn(f"kept: it waits for job {interrupted}, which was interrupted")
+        session.next(NextCommand(session.settings.command("jobs", "resume"), "continue that job, then handle this"))
+
+
+def notified(found: NotifyData) -> ExitCode:
+    """The exit code for what came of a notice."""
+    ends = {job.status for job in found.jobs}
+    if "cancelled" in ends:
+        return ExitCode.INTERRUPTED
+    if ends - WELL:
+        return ExitCode.JOB_FAILED
+    return ExitCode.REFUSED if found.refused or found.dropped else ExitCode.DONE
 
 
 def say_waiting(waiting: int, session: Session) -> None:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ordito.app.job.report import JobReport
     from ordito.app.proposal import Proposal
     from ordito.ensemble.keeping import KeptCommits
+    from ordito.results.jobs import ReplayData
+    from ordito.results.records import EditData
 
 
 MOST_NAMED = 12
@@ -429,8 +431,11 @@ def commits(kept: KeptCommits) -> str:
     return f"{kept.own[:12]} (this ensemble)" + (f"; made from {made_from}" if made_from else "")
 
 
-def write_kept(kept: KeptCommits, session: Session) -> None:
-    """Show the commits of the files, and warn about what is not committed."""
+def write_kept(found: EditData | ReplayData, session: Session) -> None:
+    """Show the commits of the files that a change has written, and warn about what is not committed."""
+    from ordito.ensemble.keeping import KeptCommits
+
+    kept = KeptCommits(found.commits or {}, found.not_committed or (), found.commit or "", found.not_shared or "")
     warn_of_kept(kept, session)
     if kept.own:
         session.note(f"Committed: {commits(kept)}")

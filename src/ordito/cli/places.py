@@ -22,6 +22,9 @@ AT_SERVER = frozenset(
         *("groups remove", "accounts list", "accounts create", "accounts remove", "tokens list", "tokens create"),
         *("tokens remove", "plans list", "plans show", "plans approve", "plans reject", "plans apply"),
         *("plans rules", "plans freeze", "plans thaw"),
+        *("output", "diff", "notify", "secrets list", "secrets set", "secrets rm", "hosts check", "hosts release"),
+        *("state show", "state mv", "state rm", "state adopt", "state renew", "state export", "forget"),
+        *("jobs replay", "jobs unlock"),
         *("plans discard", "jobs logs", "jobs events", "jobs report", "jobs cancel", "jobs resume"),
         *BEGINNING,
     }
@@ -37,18 +40,7 @@ ON_THIS_MACHINE = frozenset(
 )
 """The verbs that work on files and programs of this machine whatever server is named."""
 
-_FILES = "it works on the files of the ensemble, which are on the server's machine"
 _KEY = "it needs the ensemble's key, which is on the server's machine alone"
 
-LOCAL_ONLY: Mapping[str, str] = {
-    "secrets get": _KEY,
-    **dict.fromkeys(
-        (
-            *("diff", "notify", "output", "forget", "jobs replay"),
-            *("jobs unlock", "hosts check", "hosts release", "secrets set", "secrets list", "secrets rm"),
-            *("state show", "state mv", "state rm", "state adopt", "state renew", "state export"),
-        ),
-        _FILES,
-    ),
-}
+LOCAL_ONLY: Mapping[str, str] = {"secrets get": _KEY}
 """The verbs that are refused where a server is named, and why."""

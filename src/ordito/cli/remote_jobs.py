@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from ordito.app.errors import Declined, NobodyToAsk, Refused
+from ordito.app.job.report import AfterReport, CausesReport, JobReport, RollbackReport
 from ordito.app.requests import DescriptionRequest, Request, words_of_losing
 from ordito.app.saved_plan import SavedPlanRequest, is_saved_plan
 from ordito.app.workflow_run import WorkflowRequest, WorkflowResult
+from ordito.base.diagnostics import Diagnostic
 from ordito.base.text import listed
 from ordito.cli.channel import Channel
 from ordito.cli.conversation import CliConversation
@@ -24,6 +26,7 @@ from ordito.cli.remote import ensemble_of
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.client.asked import asked_options, asked_request
+from ordito.client.connection import LONG_PATIENCE
 from ordito.client.errors import ServerError
 from ordito.client.events import follow
 from ordito.client.plans import (
@@ -47,13 +50,14 @@ from ordito.client.plans import (
     report_of,
     shown_plan,
 )
+from ordito.engine.messages import Counts
 from ordito.ensemble.status import Status
 from ordito.results.findings import diagnostic_of
 from ordito.results.jobs import NoJobData
 from ordito.results.plan import PlanData, change_data
 from ordito.results.server_plans import AskedPlan
 from ordito.results.status import STATUS, StatusAsked
-from ordito.work.events import JobFinished
+from ordito.work.events import JobFinished, StepFailed
 from ordito.work.workflows import workflow_of
 
 if TYPE_CHECKING:
@@ -62,6 +66,7 @@ if TYPE_CHECKING:
 Finish = Callable[[WorkflowResult, CliConversation, Session], ExitCode]
 
 MOST_NAMED = 12
+UNNAMED = "unnamed-template"
 ON_THE_WAY = frozenset({QUEUED, STARTING, RUNNING})
 
 
@@ -75,7 +80,7 @@ def carry_out(
         raise Refused("local-only", message, "leave it out: the plan says what changes, and why")
     ensemble = ensemble_of(session.settings, session.verb)
     goes_on = session.settings.yes or not asks
-    package = _sent(ensemble, request.wanted)
+    package = package_of(ensemble, request.wanted)
     wanted: dict[str, object] = {
         "request": asked_request(request.wanted, package),
         "environment": request.environment,
@@ -83,7 +88,7 @@ def carry_out(
         "apply": AUTO if goes_on else ASK,
     }
     plan = _asked(ensemble, request.wanted, package, wanted)
-    session.diagnostics([diagnostic_of(one) for one in plan.findings])
+    session.diagnostics(findings_of(plan))
     refuse_unmade(plan)
     conversation = RemoteConversation(session)
     shown = shown_plan(ensemble, plan)
@@ -101,13 +106,13 @@ def carry_out(
 def plan_there(session: Session, request: Request, write: Callable[[PlanData, Channel], None], out: str) -> ExitCode:
     """Have a request planned, and show the plan. It stays at the server, where it can be approved and applied."""
     ensemble = ensemble_of(session.settings, session.verb)
-    package = _sent(ensemble, request)
+    package = package_of(ensemble, request)
     environment = session.settings.wanted_environment
     body: dict[str, object] = {"request": asked_request(request, package), "environment": environment}
     plan = _asked(ensemble, request, package, body)
     refuse_unmade(plan)
     shown = shown_plan(ensemble, plan)
-    session.diagnostics([diagnostic_of(one) for one in plan.findings])
+    session.diagnostics(findings_of(plan))
     if plan.state == EMPTY or not isinstance(shown, PlanData):
         session.show(shown, lambda _, channel: channel.line(_nothing(request.workflow, shown)))
         return ExitCode.DONE
@@ -145,7 +150,13 @@ def follow_plan(session: Session, ensemble: RemoteEnsemble, plan: AskedPlan, fin
         return ExitCode.INTERRUPTED
 
 
-def _sent(ensemble: RemoteEnsemble, request: Request) -> str:
+def findings_of(plan: AskedPlan) -> list[Diagnostic]:
+    """Warnings and notes about a plan, without what only concerns whoever makes archives: here one is only made to send
+    a folder."""
+    return [diagnostic_of(one) for one in plan.findings if one.code != UNNAMED]
+
+
+def package_of(ensemble: RemoteEnsemble, request: Request) -> str:
     """The package of the service that a command names, once it is at the server; "" where it names none."""
     if isinstance(request, SavedPlanRequest) or (
         isinstance(request, DescriptionRequest) and request.service and is_saved_plan(request.service)
@@ -282,7 +293,7 @@ def _begun(session: Session, ensemble: RemoteEnsemble, plan: AskedPlan, wait_loc
     """The plan once its job has begun, or once it has ended without one. Raises ``ServerError`` if that takes longer
     than the command was to wait."""
     plan = after(ensemble, plan, _is_under_way, 1.0)
-    if not _is_under_way(plan):
+    if plan.state == QUEUED:
         queue = plan.queue
         why = queue.frozen or queue.holder if queue is not None else ""
         place = f", in place {queue.place}" if queue is not None else ""
@@ -316,15 +327,15 @@ def follow_job(
     job: str,
     conversation: CliConversation,
     is_over: Callable[[], bool],
-) -> JobFinished | None:
-    """Render the events of a job until its end, which is returned; None where ``is_over`` says that nobody tells of it
+) -> JobReport | None:
+    """Render the events of a job until its end, which is reported; None where ``is_over`` says that nobody tells of it
     any more. An interrupt cancels the job, the third one lets it go. Raises ``ServerError`` and
     ``KeyboardInterrupt``."""
     of = f"{ensemble.project}/{ensemble.name}/{job}"
     topics = [f"job:{of}", *([f"log:{of}"] if conversation.wants_inputs else [])]
     tell, cancelling = conversation.listener(), _Cancelling(ensemble, job, conversation)
     with cancelling, conversation.cancelling(cancelling.ask):
-        was_over = False
+        was_over, failures = False, list[StepFailed]()
         for event in follow(ensemble.connection, *topics):
             if event is None:
                 # What was written last may come a moment after the job is known to have ended.
@@ -336,9 +347,29 @@ def follow_job(
             if found is not None:
                 with cancelling.lock:
                     tell(found)
+            if isinstance(found, StepFailed):
+                failures.append(found)
             if isinstance(found, JobFinished):
-                return found
+                return _told(ensemble, found, failures)
     return None
+
+
+def _told(ensemble: RemoteEnsemble, end: JobFinished, failures: Sequence[StepFailed]) -> JobReport:
+    """The report of a job, from its last event and how the ensemble is now: of jobs that carry out no plan nothing else
+    is kept."""
+    now = ensemble.ask(STATUS, StatusAsked(), patience=LONG_PATIENCE)
+    left = sum(one.counts for one in now.instances.values())
+    return JobReport(
+        end.job,
+        end.workflow,
+        end.status,
+        end.seconds,
+        Counts(end.succeeded, end.failed, end.skipped, end.no_op),
+        tuple(failures),
+        rollback=RollbackReport(end.rollback, end.remains, end.again),
+        after=AfterReport(now.outputs, left),
+        causes=CausesReport(handled=end.handled),
+    )
 
 
 class _Printed(msgspec.Struct):
@@ -349,7 +380,9 @@ class _Printed(msgspec.Struct):
 def _as_log(line: bytes, job: str) -> bytes:
     """What a step printed, as an event of its job."""
     found = msgspec.json.decode(line, type=_Printed)
-    return msgspec.json.encode({"type": "step.log", "job": job, "step": found.step, "text": found.text})
+    return msgspec.json.encode(
+        {"type": "step.log", "job": job, "step": found.step, "text": found.text.removesuffix("\n")}
+    )
 
 
 class _Cancelling:

@@ -10,7 +10,7 @@ from ordito.cli.exit_codes import ExitCode
 from ordito.cli.remote import connection_of
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
-from ordito.results.served import DoneData, TokenLine
+from ordito.results.served import DoneData, TokenData
 
 if TYPE_CHECKING:
     from ordito.client.connection import Connection
@@ -36,7 +36,7 @@ def in_path(*names: str) -> str:
 
 
 def write_tokens(
-    tokens: Sequence[tuple[TokenLine, tuple[str, ...]]], titles: tuple[str, ...], channel: Channel
+    tokens: Sequence[tuple[TokenData, tuple[str, ...]]], titles: tuple[str, ...], channel: Channel
 ) -> None:
     """Write tokens in rows, each with the cells that stand before it, below further titles."""
     rows = [

@@ -8,11 +8,13 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.inputs.gathered import sendable
-from ordito.app.requests import GivenInputs, Request, RetryRequest, TemplateWorkflowRequest
+from ordito.app.requests import GivenInputs, Request, RetryRequest, TemplateWorkflowRequest, UpgradeRequest
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.options import Option, declared
 from ordito.base.portion import Portion
-from ordito.work.options import JobOptions
+from ordito.client.looks import RemoteEnsemble
+from ordito.results.given import ComparedData
+from ordito.work.options import USUAL, JobOptions
 
 LOCAL = frozenset({"fetch", "node_id"})
 """The fields of requests that a server does not take, besides all paths of files."""
@@ -42,6 +44,13 @@ def asked_request(request: Request, package: str = "") -> dict[str, object]:
     return found
 
 
+def compared(ensemble: RemoteEnsemble, request: UpgradeRequest, package: str, environment: str | None) -> ComparedData:
+    """What differs between what is deployed and a service, whose package is named. Raises ``ServerError``."""
+    asked = asked_request(request, package)
+    body = {"request": {name: value for name, value in asked.items() if name != "workflow"}, "environment": environment}
+    return ensemble.connection.do("POST", f"{ensemble.path}/diff", ComparedData, body)
+
+
 def _retry(request: RetryRequest) -> dict[str, object]:
     if request.by_hand:
         return {"workflow": "skip", "job": request.job, "step": request.by_hand}
@@ -68,10 +77,10 @@ def _fields(options: msgspec.Struct) -> Iterator[tuple[str, object]]:
 
 def asked_options(options: JobOptions) -> Mapping[str, object]:
     """How the job is to run, as far as it is said."""
-    usual = JobOptions()
+    usual = JobOptions(on_failure=USUAL)
     values = msgspec.structs.asdict(options)
     given = {name: value for name, value in values.items() if value != getattr(usual, name)}
     if local := LOCAL_OPTIONS & given.keys():
         hint = "leave it out: the ensemble says whether its files are committed"
         raise Refused("local-only", f"--{min(local)} is not for servers", hint)
-    return {name: value for name, value in given.items() if name != "on_failure" or value != "usual"}
+    return given

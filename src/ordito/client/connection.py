@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +25,9 @@ T = TypeVar("T")
 
 API = "/api/v1"
 JSON = "application/json"
+
+CONNECTIONS = 2
+"""How many are kept open: one for what is followed, one for what is asked meanwhile."""
 
 CONNECT, READ = 10.0, 60.0
 """Seconds that a connection, and the next piece of an answer, may take."""
@@ -49,6 +53,12 @@ NO_HEADERS: Mapping[str, str] = {}
 
 SIGNED_OUT = frozenset({"signed-out", "expired"})
 SIGN_IN = "sign in with `ordito login URL`, or give a token in the variable ORDITO_TOKEN"
+
+
+ARCHIVES = (".csar", ".zip")
+
+_PACKAGE = re.compile(rb"(?:\.\./|[\w.-]+/)*packages/[0-9a-f]{2}/([0-9a-f]{64})\.csar(:/)?")
+"""Where a server keeps a package, as its messages name it from the directory of an ensemble."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -77,14 +87,16 @@ class Connection:
         self.url = url
         self._token = token
         self._pool = _pool_for(url)
+        self.sent: dict[str, str] = {}
+        """The services that this command has sent, by the digests of their packages: how the command names them."""
 
     def get(self, path: str, kind: type[T], query: Query = NO_QUERY, *, patience: float = PATIENCE) -> T:
         """What stands at a path of the API, as a struct."""
-        return self._read(self.ask("GET", path, query=query, patience=patience), kind)
+        return self.read(self.ask("GET", path, query=query, patience=patience), kind)
 
     def do(self, method: str, path: str, kind: type[T], body: object = None, *, patience: float = PATIENCE) -> T:
         """Change something, and give what is said of it."""
-        return self._read(self.ask(method, path, body=body, patience=patience), kind)
+        return self.read(self.ask(method, path, body=body, patience=patience), kind)
 
     def all(self, path: str, kind: type[T], query: Query = NO_QUERY) -> Iterator[T]:
         """All items of a list, read part by part."""
@@ -147,7 +159,7 @@ class Connection:
                 rest = b""
                 for piece in found.stream(1 << 16):
                     *lines, rest = (rest + piece).split(b"\n")
-                    yield from lines
+                    yield from map(self.as_here, lines)
             finally:
                 found.close()
         except HTTPError as error:
@@ -155,7 +167,22 @@ class Connection:
 
     def another(self) -> Connection:
         """The same server, for another thread."""
-        return Connection(self.url, self._token)
+        found = Connection(self.url, self._token)
+        found.sent = self.sent
+        return found
+
+    def as_here(self, text: bytes) -> bytes:
+        """JSON of an answer, with the files of packages named as they are called here: by the service that was sent, or
+        within their package. Where a server keeps packages means nothing to anybody."""
+        return _PACKAGE.sub(self._named, text) if b".csar" in text else text
+
+    def _named(self, found: re.Match[bytes]) -> bytes:
+        name = self.sent.get(found[1].decode())
+        if name is None:
+            return b"" if found[2] else b"package " + found[1][:12]
+        if found[2] and not name.endswith(ARCHIVES):
+            return _in_json(os.path.join(name, "")) if name != "." else b""  # noqa: PTH118
+        return _in_json(name) + (found[2] or b"")
 
     def close(self) -> None:
         """Close what is open."""
@@ -169,11 +196,12 @@ class Connection:
         signed = {"Authorization": f"Bearer {self._token}"} if self._token else {}
         return {"User-Agent": f"ordito/{__version__}", **signed}
 
-    def _read(self, answer: Answer, kind: type[T]) -> T:
+    def read(self, answer: Answer, kind: type[T]) -> T:
+        """An answer as a struct. Raises ``ServerError``."""
         if not answer.body and kind is type(None):
             return kind()
         try:
-            return msgspec.json.decode(answer.body, type=kind)
+            return msgspec.json.decode(self.as_here(answer.body), type=kind)
         except msgspec.DecodeError as error:
             raise self._stranger(f"its answer is not understood ({error})") from None
 
@@ -182,7 +210,7 @@ class Connection:
         try:
             if "json" not in headers.get("content-type", ""):
                 raise msgspec.DecodeError
-            found = msgspec.json.decode(body, type=_Problem)
+            found = msgspec.json.decode(self.as_here(body), type=_Problem)
         except msgspec.DecodeError:
             said = f"it answers {status} {_phrase(status)}".rstrip()
             if status in _AGAIN:
@@ -210,6 +238,10 @@ class Connection:
         return unreachable(self.url, _cause(error), "look whether it runs, and whether the network leads there")
 
 
+def _in_json(text: str) -> bytes:
+    return msgspec.json.encode(text)[1:-1]
+
+
 def pauses_between() -> Iterator[float]:
     """Seconds to wait before each further attempt: 1, 2, 4 and so on up to 30, none like another, so that many who wait
     do not come at once. The first attempt comes soon, since most breaks are short."""
@@ -234,8 +266,8 @@ def _pool_for(url: str) -> urllib3.PoolManager:
         parts = urlsplit(url)
         proxy = getproxies().get(parts.scheme, "")
         if proxy and not proxy_bypass(parts.hostname or ""):
-            return urllib3.ProxyManager(proxy, retries=False, timeout=timeout)
-    return urllib3.PoolManager(retries=False, timeout=timeout)
+            return urllib3.ProxyManager(proxy, retries=False, timeout=timeout, maxsize=CONNECTIONS)
+    return urllib3.PoolManager(retries=False, timeout=timeout, maxsize=CONNECTIONS)
 
 
 def _part_of(kind: type[T]) -> Any:

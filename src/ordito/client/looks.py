@@ -29,6 +29,11 @@ PATHS: Mapping[str, tuple[str, str, str]] = {
     "policy list": ("/policies", "name", ""),
     "hosts list": ("/hosts", "", ""),
     "spec": ("/spec/evaluated", "", ""),
+    "notifications": ("/notifications", "", ""),
+    "output": ("/outputs", "name", ""),
+    "secrets list": ("/secrets", "", ""),
+    "state show": ("/state", "", ""),
+    "state export": ("/state/export", "", ""),
 }
 """By the name of the use case: its path below the ensemble, the parameter that the path goes on with, and what stands
 there for an empty one."""
@@ -60,10 +65,10 @@ class RemoteEnsemble(msgspec.Struct, frozen=True):
         usual = {field.name: field.default for field in msgspec.structs.fields(type(asked))}
         query = {field: value for field, value in values.items() if value != usual[field]}
         found = self.connection.get(self.path + path, msgspec.Raw, query, patience=patience)
-        return self._read(look, bytes(found))
+        return self.read(look, bytes(found))
 
-    def _read(self, look: UseCase[A, R], body: bytes) -> R:
-        """The first of its results that fits."""
+    def read(self, look: UseCase[A, R], body: bytes) -> R:
+        """An answer, as the first of the results of a use case that fits. Raises ``ServerError``."""
         wrong = ""
         for kind in look.results:
             try:

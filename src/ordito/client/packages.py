@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
 import tempfile
 from pathlib import Path
@@ -11,12 +12,11 @@ from pathlib import Path
 import msgspec
 
 from ordito.authoring.package import PackageRequest, package
-from ordito.client.connection import LONG_PATIENCE
+from ordito.client.connection import ARCHIVES, LONG_PATIENCE
 from ordito.client.errors import ServerError
 from ordito.client.looks import RemoteEnsemble
 
 ZIP = "application/zip"
-ARCHIVES = (".csar", ".zip")
 NAMED = re.compile(r"[0-9a-f]{64}|[a-z0-9][a-z0-9._-]*:[A-Za-z0-9][A-Za-z0-9._+-]*")
 """What a package is called that is there already: by its digest, or as name:version."""
 
@@ -31,11 +31,15 @@ def made_of(ensemble: RemoteEnsemble, service: str, usual: PackageRequest = USUA
     if NAMED.fullmatch(service) and not path.exists():
         return service
     if path.suffix in ARCHIVES and path.is_file():
-        return send(ensemble, path)
+        digest = send(ensemble, path)
+        ensemble.connection.sent[digest] = service
+        return digest
     with tempfile.TemporaryDirectory(prefix="ordito-") as folder:
         archive = Path(folder) / "service.csar"
         package(msgspec.structs.replace(usual, service=service, out=str(archive)))
-        return send(ensemble, archive)
+        digest = send(ensemble, archive)
+    ensemble.connection.sent[digest] = os.path.normpath(path.parent if path.is_file() else path)
+    return digest
 
 
 def send(ensemble: RemoteEnsemble, archive: Path) -> str:

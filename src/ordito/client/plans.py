@@ -44,7 +44,7 @@ def ask_plan(ensemble: RemoteEnsemble, wanted: Mapping[str, object]) -> AskedPla
     # Where the job begins by itself, the answer would wait for its end, and nothing could be shown meanwhile.
     headers = {"Prefer": f"wait={WAIT}"} if wanted.get("apply") == ASK else {}
     answer = ensemble.connection.ask("POST", f"{ensemble.path}/plans", body=wanted, headers=headers)
-    found = msgspec.json.decode(answer.body, type=AskedPlan)
+    found = ensemble.connection.read(answer, AskedPlan)
     return after(ensemble, found, lambda plan: plan.state != PLANNING)
 
 

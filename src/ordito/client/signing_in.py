@@ -10,7 +10,7 @@ import msgspec
 from ordito.client.connection import LONG_PATIENCE, Connection
 from ordito.client.errors import ServerError
 from ordito.results.failure import Failure
-from ordito.results.served import Me
+from ordito.results.served import MeData
 
 WAIT = 20
 """Seconds that one question waits for the confirmation."""
@@ -79,14 +79,14 @@ def by_link(url: str, secret: str) -> tuple[str, str]:
     made = connection.ask("POST", "/me/tokens", body={"name": own_name()}, headers=own)
     connection.ask("DELETE", "/sessions/current", headers=own)
     token = msgspec.json.decode(made.body, type=_Token).token
-    return Connection(url, token).get("/me", Me).name, token
+    return Connection(url, token).get("/me", MeData).name, token
 
 
 def by_token(url: str, token: str) -> str:
     """Who a token is of. Raises ``ServerError``."""
     if not token.isascii() or not token.isprintable() or " " in token or not token:
         raise ServerError(Failure("bad-credentials", "what was given is no token", "a token is one word"))
-    return Connection(url, token).get("/me", Me).name
+    return Connection(url, token).get("/me", MeData).name
 
 
 def waiting_with(connection: Connection, code: str) -> WaitingLogin:
@@ -103,7 +103,7 @@ def sign_out(url: str, token: str) -> bool:
     """End a token; whether it was still valid. Raises ``ServerError``."""
     connection = Connection(url, token)
     try:
-        kind, _, name = connection.get("/me", Me).by.partition(" ")
+        kind, _, name = connection.get("/me", MeData).by.partition(" ")
         if kind == "token":
             connection.ask("DELETE", f"/me/tokens/{name}")
     except ServerError as error:

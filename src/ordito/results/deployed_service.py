@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ordito.app.errors import Refused
 from ordito.app.place import Place, place_of
-from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostics
+from ordito.ensemble.pins import LIST
 from ordito.ensemble.revisions import revisions
 from ordito.ensemble.status import deployed_form
 from ordito.ensemble.store import read_ensemble
-from ordito.model.catalogue import read_types
-from ordito.planning.lossy_steps import check_service
 from ordito.results.answer import Asked, UseCase
-from ordito.results.explained_type import TypeData
+from ordito.results.explained_type import TypeData, TypePartsData
 from ordito.results.packages import PackageFile, PackageSummary, file_in, summary_of, type_in
+from ordito.source.package import Package
 from ordito.work.records import Form
 
 
@@ -33,11 +34,10 @@ class ServiceFileAsked(Asked, frozen=True):
 
 
 class ServiceTypeAsked(Asked, frozen=True):
-    """About a type that the deployed service can name."""
+    """About a type that the deployed service can use, or a part of one."""
 
     name: str = ""
-    kind: str = ""
-    """Its kind, as in ``node``, "" for any."""
+    """The name of the type, possibly followed by the names of parts, joined by dots."""
 
     revision: int = 0
     """The revision, 0 for what is deployed now."""
@@ -59,33 +59,27 @@ def _form(place: Place, directory: str, revision: int) -> Form:
     )
 
 
-def _service(directory: str, asked: ServiceAsked) -> PackageSummary:
-    from ordito.app.services.pinned import pinned_package, read_deployed
+def _package(directory: str, revision: int) -> Package:
+    from ordito.app.services.pinned import pinned_package
 
-    place, diagnostics = place_of(directory), Diagnostics()
-    form = _form(place, directory, asked.revision)
-    package = pinned_package(place, form)
-    with paused_collector():
-        service = read_deployed(package, form, diagnostics).service
-        check_service(service, diagnostics)
-        types = read_types(package, Diagnostics())
-    return summary_of(package, service, types, diagnostics)
+    place = place_of(directory)
+    return pinned_package(place, _form(place, directory, revision))
+
+
+def _service(directory: str, asked: ServiceAsked) -> PackageSummary:
+    found = summary_of(_package(directory, asked.revision), Diagnostics())
+    # The list of what was pinned is no file of the service.
+    return msgspec.structs.replace(found, files=tuple(file for file in found.files if file != LIST))
 
 
 def _file(directory: str, asked: ServiceFileAsked) -> PackageFile:
-    from ordito.app.services.pinned import pinned_package
-
-    place = place_of(directory)
-    return file_in(pinned_package(place, _form(place, directory, asked.revision)), asked.path, "the service")
+    return file_in(_package(directory, asked.revision), asked.path, "the service")
 
 
-def _type(directory: str, asked: ServiceTypeAsked) -> TypeData:
-    from ordito.app.services.pinned import pinned_package
-
-    place = place_of(directory)
-    return type_in(pinned_package(place, _form(place, directory, asked.revision)), asked.name, asked.kind)
+def _type(directory: str, asked: ServiceTypeAsked) -> TypeData | TypePartsData:
+    return type_in(_package(directory, asked.revision), asked.name, Diagnostics())
 
 
 SERVICE = UseCase("service show", ServiceAsked, (PackageSummary,), _service)
 SERVICE_FILE = UseCase("service file", ServiceFileAsked, (PackageFile,), _file)
-SERVICE_TYPE = UseCase("service type", ServiceTypeAsked, (TypeData,), _type)
+SERVICE_TYPE = UseCase("service type", ServiceTypeAsked, (TypeData, TypePartsData), _type)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from ordito.app.errors import Refused
 from ordito.app.place import place_of
-from ordito.app.requests import GivenInputs, UpgradeRequest
+from ordito.app.requests import GivenInputs
+from ordito.app.work_items import AskedRequest
 from ordito.base.diagnostics import Diagnostic, InvalidDocument
 from ordito.base.sensitive import shown
 from ordito.ensemble.inbox import open_inbox
-from ordito.ensemble.job_format import moment
 from ordito.results.answer import Asked, Result, UseCase
 from ordito.results.diff import DiffData, diff_data
 from ordito.results.findings import FindingData, findings_data
-from ordito.results.hosts import CheckedHostsData, ReleasedHostsData, checked_hosts_data, released_hosts_data
-from ordito.results.jobs import ReplayData, UnlockedData, replay_data, unlocked_data
-from ordito.results.records import RecordsData
+from ordito.results.policies import NoticeData, notice_data
+from ordito.results.records import SecretNamesData
+
+if TYPE_CHECKING:
+    from ordito.app.proposal import Proposal
 
 
 class GivenText(Result, frozen=True):
@@ -98,12 +99,6 @@ INVENTORY_SET = UseCase("hosts set", TextAsked, (CheckedText,), _set_inventory)
 # Secrets.
 
 
-class SecretNames(Result, frozen=True):
-    """The names of the secrets that an ensemble keeps."""
-
-    secrets: tuple[str, ...]
-
-
 class SecretAsked(Asked, frozen=True):
     """A secret that is to be kept."""
 
@@ -139,13 +134,13 @@ def _remove_secret(directory: str, asked: SecretNameAsked) -> SecretKept:
     return SecretKept(changed=True, short=False)
 
 
-def _secrets(directory: str, _: Asked) -> SecretNames:
+def _secrets(directory: str, _: Asked) -> SecretNamesData:
     from ordito.app.secrets import list_secrets
 
-    return SecretNames(tuple(list_secrets(directory)))
+    return SecretNamesData(tuple(list_secrets(directory)))
 
 
-SECRETS = UseCase("secrets list", Asked, (SecretNames,), _secrets)
+SECRETS = UseCase("secrets list", Asked, (SecretNamesData,), _secrets)
 SECRET_SET = UseCase("secrets set", SecretAsked, (SecretKept,), _set_secret)
 SECRET_REMOVE = UseCase("secrets rm", SecretNameAsked, (SecretKept,), _remove_secret)
 
@@ -181,23 +176,40 @@ OUTPUTS = UseCase("output", OutputAsked, (OutputsData,), _outputs)
 class DiffAsked(Asked, frozen=True):
     """About what differs from a service."""
 
-    service: str = ""
-    """The path of the service, "" for that of the ensemble."""
-
-    environment: str | None = None
+    asked: AskedRequest
+    """The upgrade to that service, or going back to an earlier revision."""
 
 
-def _diff(directory: str, asked: DiffAsked) -> DiffData:
+class ComparedData(Result, frozen=True):
+    """What differs from a service."""
+
+    diff: DiffData
+    against: str
+    """The file of the service, as messages name it."""
+
+    diagnostics: tuple[FindingData, ...]
+    """Warnings and notes about it."""
+
+
+def _diff(directory: str, asked: DiffAsked) -> ComparedData:
     from ordito.app.diff import diff_of
     from ordito.app.plan import PlanRequest, plan
+    from ordito.app.unattended import request_of
 
-    result = plan(PlanRequest(directory, UpgradeRequest(asked.service), asked.environment))
+    request = request_of(asked.asked, directory)
+    result = plan(PlanRequest(directory, request, asked.asked.environment))
     if result.proposal is None:
         raise Refused("not-deployed", "nothing was ever deployed here", next_words=("deploy",), purpose="deploy first")
-    return diff_data(diff_of(result.proposal), result.unfinished)
+    return compared_data(result.proposal, diff_data(diff_of(result.proposal), result.unfinished))
 
 
-DIFF = UseCase("diff", DiffAsked, (DiffData,), _diff)
+def compared_data(proposal: Proposal, diff: DiffData) -> ComparedData:
+    """What differs from the service of a proposal."""
+    package = proposal.source.read.package
+    return ComparedData(diff, package.shown(package.main), findings_data(proposal.diagnostics))
+
+
+DIFF = UseCase("diff", DiffAsked, (ComparedData,), _diff)
 
 # Notices.
 
@@ -212,6 +224,9 @@ class NoticeAsked(Asked, frozen=True):
     values: Mapping[str, object] = {}
     """Values of the outputs of the notification."""
 
+    input_texts: Mapping[str, str] = {}
+    """Values as texts, as on a command line."""
+
 
 class NoticeStored(Result, frozen=True):
     """A notice that waits to be handled."""
@@ -219,49 +234,17 @@ class NoticeStored(Result, frozen=True):
     number: int
 
 
-class NoticeFiring(msgspec.Struct, frozen=True):
-    """A trigger that reacts to a notice."""
-
-    trigger: str
-    """``policy.trigger``."""
-
-    job: str
-    """The job that carries out its actions, "" before there is one."""
-
-    said: str
-    """Why it does not act, or what the result was."""
-
-    done: bool
-
-
-class InboxNotice(msgspec.Struct, frozen=True):
-    """A notice in the inbox."""
-
-    number: int
-    entity: str
-    event: str
-    at: str
-    state: str
-    job: str
-    """The job that records it, "" before there is one."""
-
-    said: str
-    """Why it could not be handled, "" where it could."""
-
-    firings: tuple[NoticeFiring, ...]
-
-
 class NoticesData(Result, frozen=True):
     """The inbox of an ensemble, the latest notice first."""
 
-    notices: tuple[InboxNotice, ...]
+    notices: tuple[NoticeData, ...]
 
 
 def _put_notice(directory: str, asked: NoticeAsked) -> NoticeStored:
     from ordito.app.notices.notify import NotifyRequest, put_notice
 
-    request = NotifyRequest(directory, asked.entity, asked.event, GivenInputs(values=asked.values))
-    return NoticeStored(put_notice(request))
+    inputs = GivenInputs(values=asked.values, texts=asked.input_texts)
+    return NoticeStored(put_notice(NotifyRequest(directory, asked.entity, asked.event, inputs)))
 
 
 MOST_NOTICES = 500
@@ -273,86 +256,8 @@ def _notices(directory: str, _: Asked) -> NoticesData:
         return NoticesData(())
     with inbox:
         entries = inbox.all()
-    return NoticesData(
-        tuple(
-            InboxNotice(
-                entry.number,
-                entry.notice.entity,
-                entry.notice.event,
-                moment(entry.notice.at),
-                entry.state,
-                entry.job,
-                entry.said,
-                tuple(NoticeFiring(one.name, one.job, one.said, one.is_done) for one in entry.firings),
-            )
-            for entry in reversed(entries[-MOST_NOTICES:])
-        )
-    )
+    return NoticesData(tuple(map(notice_data, reversed(entries[-MOST_NOTICES:]))))
 
 
 NOTICES = UseCase("notifications", Asked, (NoticesData,), _notices)
 NOTIFY = UseCase("notify", NoticeAsked, (NoticeStored,), _put_notice)
-
-# Records and locks.
-
-
-class StateAsked(Asked, frozen=True):
-    """About the records of instances."""
-
-    names: tuple[str, ...] = ()
-    """Instances and nodes, none for all."""
-
-
-class ReplayAsked(Asked, frozen=True):
-    """Whether the records of all jobs are only compared, or replace what is recorded."""
-
-    write: bool = False
-
-
-class HostNamesAsked(Asked, frozen=True):
-    """About hosts of the inventory."""
-
-    names: tuple[str, ...] = ()
-
-
-def _unlock(directory: str, _: Asked) -> UnlockedData:
-    from ordito.app.job.jobs import held_lock, take_away
-
-    held = held_lock(directory)
-    if held is not None:
-        take_away(held)
-    return unlocked_data(held)
-
-
-def _release(directory: str, asked: HostNamesAsked) -> ReleasedHostsData:
-    from ordito.app.hosts import HostsRequest, release_hosts
-
-    if not asked.names:
-        raise Refused("no-names", "no host is named", "name the hosts that are to be taken back")
-    return released_hosts_data(release_hosts(HostsRequest(directory, names=asked.names)))
-
-
-def _state(directory: str, asked: StateAsked) -> RecordsData:
-    from ordito.app.state.show import StateRequest, show
-
-    return RecordsData(show(StateRequest(directory, asked.names)))
-
-
-def _replay(directory: str, asked: ReplayAsked) -> ReplayData:
-    from ordito.app.job.replay import ReplayRequest, replay
-
-    return replay_data(replay(ReplayRequest(directory, write=asked.write)))
-
-
-def _check_hosts(directory: str, asked: HostNamesAsked) -> CheckedHostsData:
-    from ordito.app.hosts import HostsRequest
-    from ordito.app.hosts_check import check_hosts
-
-    return checked_hosts_data(check_hosts(HostsRequest(directory, names=asked.names)))
-
-
-STATE = UseCase("state show", StateAsked, (RecordsData,), _state)
-REPLAY = UseCase("jobs replay", ReplayAsked, (ReplayData,), _replay)
-UNLOCK = UseCase("jobs unlock", Asked, (UnlockedData,), _unlock)
-HOSTS_CHECK = UseCase("hosts check", HostNamesAsked, (CheckedHostsData,), _check_hosts)
-HOSTS_RELEASE = UseCase("hosts release", HostNamesAsked, (ReleasedHostsData,), _release)

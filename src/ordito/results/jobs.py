@@ -311,8 +311,12 @@ def replay_data(result: ReplayResult) -> ReplayData:
 
 def unlocked_data(held: HeldLock | None) -> UnlockedData:
     """A lock that was removed; None if nobody held it."""
-    owner = msgspec.convert(held.lease.owner, LockOwnerData, from_attributes=True) if held is not None else None
-    return UnlockedData(held is not None, owner)
+    return UnlockedData(held is not None, owner_data(held) if held is not None else None)
+
+
+def owner_data(held: HeldLock) -> LockOwnerData:
+    """Who holds a lock that clones share."""
+    return msgspec.convert(held.lease.owner, LockOwnerData, from_attributes=True)
 
 
 class JobAsked(Asked, frozen=True):

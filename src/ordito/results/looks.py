@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ordito.results.answer import UseCase
+from ordito.results.by_hand import STATE, STATE_EXPORT
 from ordito.results.deployed_service import SERVICE, SERVICE_FILE, SERVICE_TYPE
 from ordito.results.description import DESCRIBE
 from ordito.results.ensembles import NAMES, SUMMARY
@@ -18,7 +19,6 @@ from ordito.results.given import (
     SECRETS,
     SPEC_CHECK,
     SPEC_TEXT,
-    STATE,
 )
 from ordito.results.hosts import HOSTS
 from ordito.results.instances import INSTANCES, NODES
@@ -46,9 +46,10 @@ _ALL: tuple[UseCase[Any, Any], ...] = (
     *(TIMELINE, JOB_STEPS, JOB_CHANGES, LOG_SEARCH, LOG_FACETS, JOB_REPORT, PLAN_TOPOLOGY),
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
     *(SUMMARY, NAMES),
-    *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS, DIFF, NOTICES, STATE),
-    *(SERVICE, SERVICE_FILE, SERVICE_TYPE),
-    *(PACKAGE, PACKAGE_FILE, PACKAGE_TYPE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_VALIDATE),
+    *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS),
+    *(SERVICE, SERVICE_FILE, SERVICE_TYPE, DIFF, NOTICES),
+    *(STATE, STATE_EXPORT),
+    *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_TYPE, PACKAGE_VALIDATE),
 )
 
 LOOKS: Mapping[str, UseCase[Any, Any]] = {look.name: look for look in _ALL}

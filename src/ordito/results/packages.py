@@ -23,7 +23,7 @@ from ordito.model.service import Service
 from ordito.model.types import Types
 from ordito.planning.lossy_steps import check_service
 from ordito.results.answer import Asked, ResultData, UseCase
-from ordito.results.explained_type import TypeData, type_data
+from ordito.results.explained_type import TypeData, TypePartsData, type_data, type_parts_data
 from ordito.results.findings import FindingData, findings_data
 from ordito.results.picture.topology import TopologyAsked, TopologyData, topology_data
 from ordito.results.services import ValidatedData, invalid_data, validated_data
@@ -133,15 +133,6 @@ class PackageFileAsked(Asked, frozen=True):
     file: str
 
 
-class PackageTypeAsked(Asked, frozen=True):
-    """About a type that the service in an archive can name."""
-
-    archive: str
-    name: str
-    kind: str = ""
-    """Its kind, as in ``node``, "" for any."""
-
-
 class PackageGraphAsked(Asked, frozen=True):
     """About the nodes of a service."""
 
@@ -155,6 +146,14 @@ class PackageTopologyAsked(TopologyAsked, frozen=True, kw_only=True):
 
     archive: str
     instances: bool = False
+
+
+class PackageTypeAsked(Asked, frozen=True):
+    """About a type that a service can use, or a part of one."""
+
+    archive: str
+    name: str
+    """The name of the type, possibly followed by the names of parts, joined by dots."""
 
 
 class PackageValidateAsked(Asked, frozen=True):
@@ -178,12 +177,16 @@ def _opened(directory: str, archive: str, diagnostics: Diagnostics) -> Package:
 
 
 def _package(directory: str, asked: PackageAsked) -> PackageSummary:
+    diagnostics = Diagnostics()
+    return summary_of(_opened(directory, asked.archive, diagnostics), diagnostics)
+
+
+def summary_of(package: Package, diagnostics: Diagnostics) -> PackageSummary:
+    """What is in the files of a service. Raises ``InvalidDocument``."""
     from ordito.app.services.files import check_files
     from ordito.app.services.read import read_package
 
-    diagnostics = Diagnostics()
     with paused_collector():
-        package = _opened(directory, asked.archive, diagnostics)
         read = read_package(package, diagnostics)
         check_files(read, diagnostics, required=False)
         check_service(read.service, diagnostics)
@@ -191,12 +194,7 @@ def _package(directory: str, asked: PackageAsked) -> PackageSummary:
         types = read_types(package, Diagnostics())
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
-    return summary_of(package, read.service, types, diagnostics)
-
-
-def summary_of(package: Package, service: Service, types: Types | None, diagnostics: Diagnostics) -> PackageSummary:
-    """What is in the files of a service that was read."""
-    about = package.about
+    service, about = read.service, package.about
     written = service.metadata.get
     nodes = (PackageNode(n.name, n.type, n.host.target if n.host else "") for n in service.nodes.values())
     return PackageSummary(
@@ -252,25 +250,6 @@ def _file(directory: str, asked: PackageFileAsked) -> PackageFile:
     return file_in(_opened(directory, asked.archive, Diagnostics()), asked.file, "the package")
 
 
-def _type(directory: str, asked: PackageTypeAsked) -> TypeData:
-    return type_in(_opened(directory, asked.archive, Diagnostics()), asked.name, asked.kind)
-
-
-def type_in(package: Package, name: str, kind: str) -> TypeData:
-    """A type that a service can name. Raises ``Refused`` if there is none."""
-    from ordito.authoring.explain import ExplainRequest, explain_in
-
-    diagnostics = Diagnostics()
-    with paused_collector():
-        types = read_types(package, diagnostics)
-    if types is None:
-        raise InvalidDocument(diagnostics.sorted())
-    found = explain_in(types, ExplainRequest(name, SHOWN, kind), diagnostics)
-    if found.path:
-        raise Refused("unknown-type", f'no type is called "{name}"', f"{found.type.name} is one")
-    return type_data(found)
-
-
 def file_in(package: Package, file: str, what: str) -> PackageFile:
     """A file of a service; ``what`` is how messages call it. Raises ``Refused`` if there is none."""
     if leaves_root(file) or not package.tree.is_file(file):
@@ -296,6 +275,23 @@ def _text(content: bytes, size: int) -> str | None:
 
 def _graph(directory: str, asked: PackageGraphAsked) -> GraphData:
     return graph_data(_graph_of(directory, asked.archive, asked.boxes))
+
+
+def _type(directory: str, asked: PackageTypeAsked) -> TypeData | TypePartsData:
+    diagnostics = Diagnostics()
+    return type_in(_opened(directory, asked.archive, diagnostics), asked.name, diagnostics)
+
+
+def type_in(package: Package, name: str, diagnostics: Diagnostics) -> TypeData | TypePartsData:
+    """A type that a service can use, explained. Raises ``Refused`` if there is none, and ``InvalidDocument``."""
+    from ordito.authoring.explain import ExplainRequest, explain_in
+
+    with paused_collector():
+        types = read_types(package, diagnostics)
+        if types is None:
+            raise InvalidDocument(diagnostics.sorted())
+        found = explain_in(types, ExplainRequest(name), diagnostics)
+    return type_parts_data(found) if found.path else type_data(found)
 
 
 def _topology(directory: str, asked: PackageTopologyAsked) -> TopologyData:
@@ -327,7 +323,7 @@ def _validate(directory: str, asked: PackageValidateAsked) -> ValidatedData:
 
 PACKAGE = UseCase("packages show", PackageAsked, (PackageSummary,), _package)
 PACKAGE_FILE = UseCase("packages file", PackageFileAsked, (PackageFile,), _file)
-PACKAGE_TYPE = UseCase("packages type", PackageTypeAsked, (TypeData,), _type)
 PACKAGE_GRAPH = UseCase("packages graph", PackageGraphAsked, (GraphData,), _graph)
+PACKAGE_TYPE = UseCase("packages type", PackageTypeAsked, (TypeData, TypePartsData), _type)
 PACKAGE_TOPOLOGY = UseCase("packages topology", PackageTopologyAsked, (TopologyData,), _topology)
 PACKAGE_VALIDATE = UseCase("packages validate", PackageValidateAsked, (ValidatedData,), _validate)

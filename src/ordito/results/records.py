@@ -11,6 +11,7 @@ from ordito.results.answer import Result, ResultData
 
 if TYPE_CHECKING:
     from ordito.app.state.edit import RecordedEdit
+    from ordito.app.state.renew import Renewed
 
 
 class RecordsData(ResultData, frozen=True, tag="ordito.state-show/1"):
@@ -24,6 +25,11 @@ class RenewedData(ResultData, frozen=True, tag="ordito.state-renew/1"):
 
     renewed: tuple[str, ...]
     accepted: tuple[str, ...]
+
+
+def renewed_data(done: Renewed) -> RenewedData:
+    """Files of deployed services that were looked after."""
+    return RenewedData(tuple(done.renewed), tuple(done.accepted))
 
 
 class EditData(Result, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """What a server says of itself to commands: who is signed in, and the things that only a server has.
 
-Structs of lines are read from what its API answers; names that are not known here are passed over.
+The API answers with these structs, and commands read them: names that a command does not know are passed over.
 """
 
 from __future__ import annotations
@@ -43,15 +43,24 @@ class SignedOutData(ResultData, frozen=True, tag="ordito.logout/1"):
     """Whether the token was still valid, and was ended."""
 
 
-class Me(msgspec.Struct, frozen=True):
-    """Who asks, as the server knows them."""
+class MeData(msgspec.Struct, frozen=True):
+    """Who asks, and what that is permitted."""
 
     kind: str
+    """``user`` or ``account``."""
+
     name: str
     project: str
+    """The project of a service account, "" for a user."""
+
     by: str
+    """The session or token with which it asks."""
+
     server: tuple[str, ...]
+    """The permissions on the server."""
+
     projects: Mapping[str, tuple[str, ...]]
+    """The permissions by project, and by ``project/ensemble`` where they differ."""
 
 
 class WhoAmIData(ResultData, frozen=True, tag="ordito.whoami/1"):
@@ -77,7 +86,7 @@ class WhoAmIData(ResultData, frozen=True, tag="ordito.whoami/1"):
     """Permissions by project, and by project/ensemble where they differ."""
 
 
-class ProjectLine(msgspec.Struct, frozen=True):
+class ProjectData(msgspec.Struct, frozen=True):
     """A project."""
 
     name: str
@@ -90,7 +99,7 @@ class ProjectLine(msgspec.Struct, frozen=True):
 class ProjectsData(ResultData, frozen=True, tag="ordito.projects-list/1"):
     """The projects."""
 
-    projects: tuple[ProjectLine, ...]
+    projects: tuple[ProjectData, ...]
 
 
 class MemberLine(msgspec.Struct, frozen=True):
@@ -172,7 +181,7 @@ class EnsembleShownData(ResultData, frozen=True, tag="ordito.ensembles-show/1"):
     ensemble: EnsembleLine
 
 
-class UserLine(msgspec.Struct, frozen=True):
+class UserData(msgspec.Struct, frozen=True):
     """A user of the server."""
 
     name: str
@@ -186,11 +195,11 @@ class UserLine(msgspec.Struct, frozen=True):
 class UsersData(ResultData, frozen=True, tag="ordito.users-list/1"):
     """The users."""
 
-    users: tuple[UserLine, ...]
+    users: tuple[UserData, ...]
 
 
-class LinkLine(msgspec.Struct, frozen=True):
-    """A link with which a user signs in once."""
+class LinkData(msgspec.Struct, frozen=True):
+    """A link with which a user signs in once, within five minutes."""
 
     user: str
     link: str
@@ -203,8 +212,8 @@ class UserLinkData(ResultData, frozen=True, tag="ordito.users-reset/1"):
     link: str
 
 
-class GroupLine(msgspec.Struct, frozen=True):
-    """A group of users."""
+class GroupData(msgspec.Struct, frozen=True):
+    """A group of users, who have the roles that are bound to it."""
 
     name: str
     members: tuple[str, ...]
@@ -213,10 +222,10 @@ class GroupLine(msgspec.Struct, frozen=True):
 class GroupsData(ResultData, frozen=True, tag="ordito.groups-list/1"):
     """The groups."""
 
-    groups: tuple[GroupLine, ...]
+    groups: tuple[GroupData, ...]
 
 
-class TokenLine(msgspec.Struct, frozen=True):
+class TokenData(msgspec.Struct, frozen=True):
     """A token, without the token itself."""
 
     id: str
@@ -236,11 +245,11 @@ class TokenLine(msgspec.Struct, frozen=True):
 class TokensData(ResultData, frozen=True, tag="ordito.tokens-list/1"):
     """Tokens of a user, or of a service account."""
 
-    tokens: tuple[TokenLine, ...]
+    tokens: tuple[TokenData, ...]
 
 
-class MadeTokenLine(TokenLine, frozen=True, kw_only=True):
-    """A new token."""
+class MadeToken(TokenData, frozen=True, kw_only=True):
+    """A new token. This is the only time that it is shown."""
 
     token: str
 
@@ -254,22 +263,22 @@ class MadeTokenData(ResultData, frozen=True, tag="ordito.tokens-create/1"):
     token: str
 
 
-class AccountLine(msgspec.Struct, frozen=True):
+class AccountData(msgspec.Struct, frozen=True):
     """A service account: programs act as it, with tokens."""
 
     name: str
     created: str
-    tokens: tuple[TokenLine, ...]
+    tokens: tuple[TokenData, ...]
 
 
 class AccountsData(ResultData, frozen=True, tag="ordito.accounts-list/1"):
     """The service accounts of a project."""
 
     project: str
-    accounts: tuple[AccountLine, ...]
+    accounts: tuple[AccountData, ...]
 
 
-class DeedLine(msgspec.Struct, frozen=True):
+class DeedData(msgspec.Struct, frozen=True):
     """A row of the audit log."""
 
     number: int
@@ -290,7 +299,7 @@ class DeedLine(msgspec.Struct, frozen=True):
 class AuditData(ResultData, frozen=True, tag="ordito.audit/1"):
     """What was done, the newest first."""
 
-    deeds: tuple[DeedLine, ...]
+    deeds: tuple[DeedData, ...]
 
 
 class DoneData(Result, frozen=True):

@@ -456,7 +456,7 @@ class Agreeing:
         """Yes."""
         return True
 
-    def confirm(self, intent: str, lines: Sequence[str]) -> bool:
+    def confirm(self, intent: str, lines: Sequence[str], *, asks: bool = True) -> bool:
         """Yes."""
         return True
 

@@ -21,6 +21,13 @@ export interface AccountData {
   tokens: TokenData[];
 }
 
+/** Something that exists already, and is to be recorded as the next instance of a node. */
+export interface Adopting {
+  digest?: string;
+  node: string;
+  attributes?: Record<string, string>;
+}
+
 /** An operation that now counts as carried out; empty for one that no longer does. */
 export interface AppliedChange {
   changeId?: string;
@@ -381,6 +388,13 @@ export interface Checked {
   open_keys: string[];
 }
 
+/** Hosts that are to be reached. */
+export interface CheckedHosts {
+  names?: string[];
+  environment?: string | null;
+  accept_new?: boolean;
+}
+
 /** What the check of each host has found. */
 export interface CheckedHostsData {
   format: "ordito.hosts-check/1";
@@ -402,6 +416,19 @@ export interface Clash {
 /** A code. */
 export interface CodeFields {
   code: string;
+}
+
+/** What differs from a service. */
+export interface ComparedData {
+  diff: DiffData;
+  against: string;
+  diagnostics: FindingData[];
+}
+
+/** What the ensemble is compared with: what upgrading it to a service would do. */
+export interface Comparing {
+  request?: AskedUpgrade;
+  environment?: string | null;
 }
 
 /** Something of others that the server is made of. */
@@ -574,6 +601,24 @@ export interface DiffQuery {
   environment?: string | null;
 }
 
+/** Whether something is only looked at. */
+export interface DryQuery {
+  dry?: boolean;
+}
+
+/** A change of records by hand, which a job of its own has recorded. */
+export interface EditData {
+  job: string | null;
+  commit?: string;
+  commits?: Record<string, string>;
+  not_committed?: string[];
+  not_shared?: string;
+  instances?: Record<string, string>;
+  instance?: string;
+  forgotten?: string[];
+  remains?: string[];
+}
+
 /** What is to be different. */
 export interface EnsembleChange {
   labels: Record<string, string | null>;
@@ -678,6 +723,11 @@ export interface EventPage {
   next: string;
 }
 
+/** All that is recorded, as ``ordito state export`` writes it: sensitive values are not shown. */
+export interface ExportedState {
+  state: Record<string, Value>;
+}
+
 /** How much was printed by a step, on an instance, or by an operation. */
 export interface Facet {
   name: string;
@@ -710,6 +760,13 @@ export interface FindingData {
   end_column: number | null;
   hint: string;
   related: RelatedPlace[];
+}
+
+/** Records that are to be removed; what they are about stays as it is. */
+export interface Forgetting {
+  digest?: string;
+  names?: string[];
+  force?: boolean;
 }
 
 /** Jobs that two clones ran after the same job, ``after`` ("" for none), and that no later job joins. */
@@ -826,6 +883,14 @@ export interface GroupMembers {
   members: string[];
 }
 
+/** A lock that clones share, and whose holder seems to be gone. */
+export interface HeldLockData {
+  repository: string;
+  holder: string;
+  owner: LockOwnerData;
+  digest: string;
+}
+
 /** A lifecycle step of a plan. ``id`` is the step's in the service (``Service.hooks``), and unique there; ``component`` the node template, "" for the module. ``condition`` is its text, "" for none. ``timeout`` is in seconds and covers ``execute``. ``on_failure`` is abort, continue or rollback. ``files`` are the digests of the files and folders of the service's archive that its config names, by their paths. ``digest`` stands for all that decides what it does, as far as the documents say it: a step that was carried out with this digest in an earlier attempt at the same revision is not carried out again. ``declared`` is its place, ``file:line:column``. */
 export interface Hook {
   id: string;
@@ -891,11 +956,6 @@ export interface HostListData {
   hosts: HostEntry[];
 }
 
-/** Hosts of the inventory. */
-export interface HostNames {
-  names?: string[];
-}
-
 /** An instance, of the ensemble in a directory, that has a host. */
 export interface HostOwner {
   instance: string;
@@ -906,18 +966,6 @@ export interface HostOwner {
 export interface HostsAsked {
   names?: string[];
   environment?: string | null;
-}
-
-/** A notice in the inbox. */
-export interface InboxNotice {
-  number: number;
-  entity: string;
-  event: string;
-  at: string;
-  state: string;
-  job: string;
-  said: string;
-  firings: NoticeFiring[];
 }
 
 /** A job that was to make a revision and has not. */
@@ -1395,6 +1443,13 @@ export interface MeData {
 /** Whether a lifecycle step comes before or after the operations of the resources. */
 export type Moment = "after" | "before";
 
+/** A node that has a new name in the template. */
+export interface Moving {
+  digest?: string;
+  old: string;
+  new: string;
+}
+
 /** A service account to be made. */
 export interface NewAccount {
   name: string;
@@ -1424,6 +1479,7 @@ export interface NewNotice {
   event: string;
   entity: string;
   values?: Record<string, Value>;
+  input_texts?: Record<string, string>;
 }
 
 /** How the package is to be called. */
@@ -1543,14 +1599,6 @@ export interface NoticeData {
   triggers: TriggerOfNotice[];
 }
 
-/** A trigger that reacts to a notice. */
-export interface NoticeFiring {
-  trigger: string;
-  job: string;
-  said: string;
-  done: boolean;
-}
-
 /** A notice that waits to be handled. */
 export interface NoticeStored {
   number: number;
@@ -1558,7 +1606,7 @@ export interface NoticeStored {
 
 /** The inbox of an ensemble, the latest notice first. */
 export interface NoticesData {
-  notices: InboxNotice[];
+  notices: NoticeData[];
 }
 
 /** A job whose end is not recorded: it runs, or was interrupted. */
@@ -1895,6 +1943,13 @@ export interface Released {
   owners: HostOwner[];
 }
 
+/** Hosts that are to be taken back. */
+export interface ReleasedHosts {
+  names?: string[];
+  environment?: string | null;
+  force?: boolean;
+}
+
 /** The hosts that were taken back, and from whom. */
 export interface ReleasedHostsData {
   format: "ordito.hosts-release/1";
@@ -1916,6 +1971,24 @@ export interface RememberedDrift {
 /** What may be lost. */
 export interface RemoveQuery {
   forget?: number;
+}
+
+/** Records that are to be removed, whether what they are about exists or not. */
+export interface Removing {
+  digest?: string;
+  names: string[];
+}
+
+/** Files of deployed services that were put back, and those that were taken as they are. */
+export interface RenewedData {
+  format: "ordito.state-renew/1";
+  renewed: string[];
+  accepted: string[];
+}
+
+/** Deployed files that were changed since. */
+export interface Renewing {
+  as_they_are?: boolean;
 }
 
 /** What the records of all jobs give, compared with what is recorded. */
@@ -1942,6 +2015,17 @@ export interface ReplayData {
 /** What is to be done with the result. */
 export interface ReplayQuery {
   write?: boolean;
+  until?: string;
+  first?: number | null;
+}
+
+/** What a change of records would do. Nothing is changed yet. */
+export interface ReviewedEdit {
+  intent: string;
+  lines: string[];
+  asks: boolean;
+  digest: string;
+  diagnostics: FindingData[];
 }
 
 /** A revision in the list. */
@@ -2044,8 +2128,9 @@ export interface Secret {
   value: string;
 }
 
-/** The names of the secrets that an ensemble keeps. */
-export interface SecretNames {
+/** The names of the secrets that are kept. */
+export interface SecretNamesData {
+  format: "ordito.secrets-list/1";
   secrets: string[];
 }
 
@@ -2071,10 +2156,9 @@ export interface ServiceFileAsked {
   revision?: number;
 }
 
-/** About a type that the deployed service can name. */
+/** About a type that the deployed service can use, or a part of one. */
 export interface ServiceTypeAsked {
   name?: string;
-  kind?: string;
   revision?: number;
 }
 
@@ -2173,7 +2257,7 @@ export interface SpecData {
 
 /** Which records are wanted. */
 export interface StateQuery {
-  name?: string[];
+  names?: string[];
 }
 
 /** About the status. */
@@ -2403,9 +2487,14 @@ export interface TypeData {
   others?: string[];
 }
 
-/** Which type is meant, where several kinds have one of this name. */
-export interface TypeQuery {
-  kind?: string;
+/** Parts of a type that have the same path. */
+export interface TypePartsData {
+  format: "ordito.explain/1";
+  kind: string;
+  type: string;
+  path: string[];
+  parts: PartData[];
+  others?: string[];
 }
 
 /** The result of ``ordito jobs show`` for a job that has not ended. */
@@ -2426,6 +2515,11 @@ export interface UnlockedData {
   format: "ordito.jobs-unlock/1";
   unlocked: boolean;
   owner: LockOwnerData | null;
+}
+
+/** The lock that clones share. */
+export interface Unlocking {
+  digest?: string;
 }
 
 /** What is to be different; what is left out stays. */
@@ -2815,12 +2909,19 @@ export interface Routes {
     body: EnsembleChange;
     answer: EnsembleData;
   };
-  /** What differs between what is deployed and a service. */
+  /** What differs between what is deployed and a package or a revision. */
   "GET /projects/{project}/ensembles/{ensemble}/diff": {
     path: { project: string; ensemble: string };
     query: DiffQuery;
     body: undefined;
     answer: DiffData;
+  };
+  /** The same, with all that can be said of an upgrade. Nothing is changed. */
+  "POST /projects/{project}/ensembles/{ensemble}/diff": {
+    path: { project: string; ensemble: string };
+    query: Record<string, never>;
+    body: Comparing;
+    answer: ComparedData;
   };
   /** End the freeze of an ensemble. */
   "DELETE /projects/{project}/ensembles/{ensemble}/freeze": {
@@ -2847,14 +2948,14 @@ export interface Routes {
   "POST /projects/{project}/ensembles/{ensemble}/hosts/check": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
-    body: HostNames;
+    body: CheckedHosts;
     answer: CheckedHostsData;
   };
   /** Take hosts back from instances that nobody can undeploy. */
   "POST /projects/{project}/ensembles/{ensemble}/hosts/release": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
-    body: HostNames;
+    body: ReleasedHosts;
     answer: ReleasedHostsData;
   };
   /** The instances, by page. */
@@ -3163,7 +3264,7 @@ export interface Routes {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
     body: undefined;
-    answer: SecretNames;
+    answer: SecretNamesData;
   };
   /** Forget a secret. */
   "DELETE /projects/{project}/ensembles/{ensemble}/secrets/{name}": {
@@ -3193,12 +3294,12 @@ export interface Routes {
     body: undefined;
     answer: PackageFile;
   };
-  /** A type that the deployed service can name, with all its parts. */
+  /** A type that the deployed service can use, or a part of one. */
   "GET /projects/{project}/ensembles/{ensemble}/service/types/{name}": {
     path: { project: string; ensemble: string; name: string };
     query: Omit<ServiceTypeAsked, "name">;
     body: undefined;
-    answer: TypeData;
+    answer: TypeData | TypePartsData;
   };
   /** Let an ensemble follow no repository any more. */
   "DELETE /projects/{project}/ensembles/{ensemble}/source": {
@@ -3263,6 +3364,48 @@ export interface Routes {
     body: undefined;
     answer: RecordsData;
   };
+  /** Record something that exists already as an instance. Nothing is run. */
+  "POST /projects/{project}/ensembles/{ensemble}/state/adopt": {
+    path: { project: string; ensemble: string };
+    query: DryQuery;
+    body: Adopting;
+    answer: ReviewedEdit | EditData;
+  };
+  /** All that is recorded, without sensitive values. */
+  "GET /projects/{project}/ensembles/{ensemble}/state/export": {
+    path: { project: string; ensemble: string };
+    query: StateQuery;
+    body: undefined;
+    answer: ExportedState;
+  };
+  /** Drop the records of deleted instances. Nothing is run. */
+  "POST /projects/{project}/ensembles/{ensemble}/state/forget": {
+    path: { project: string; ensemble: string };
+    query: DryQuery;
+    body: Forgetting;
+    answer: ReviewedEdit | EditData;
+  };
+  /** Follow a node that was renamed in the template. Nothing is run. */
+  "POST /projects/{project}/ensembles/{ensemble}/state/mv": {
+    path: { project: string; ensemble: string };
+    query: DryQuery;
+    body: Moving;
+    answer: ReviewedEdit | EditData;
+  };
+  /** Put back deployed files that were changed since. */
+  "POST /projects/{project}/ensembles/{ensemble}/state/renew": {
+    path: { project: string; ensemble: string };
+    query: Record<string, never>;
+    body: Renewing;
+    answer: RenewedData;
+  };
+  /** Forget instances, whether they exist or not. Nothing is run. */
+  "POST /projects/{project}/ensembles/{ensemble}/state/rm": {
+    path: { project: string; ensemble: string };
+    query: DryQuery;
+    body: Removing;
+    answer: ReviewedEdit | EditData;
+  };
   /** What exists, with the status of each instance. */
   "GET /projects/{project}/ensembles/{ensemble}/status": {
     path: { project: string; ensemble: string };
@@ -3280,9 +3423,9 @@ export interface Routes {
   /** Remove the lock that clones share, if its holder is gone. */
   "POST /projects/{project}/ensembles/{ensemble}/unlock": {
     path: { project: string; ensemble: string };
-    query: Record<string, never>;
-    body: undefined;
-    answer: UnlockedData;
+    query: DryQuery;
+    body: Unlocking;
+    answer: HeldLockData | UnlockedData;
   };
   /** The workflows of the deployed service. */
   "GET /projects/{project}/ensembles/{ensemble}/workflows": {
@@ -3375,12 +3518,12 @@ export interface Routes {
     body: undefined;
     answer: TopologyData;
   };
-  /** A type that it can name, with all its parts. */
+  /** A type that it can use, or a part of one. */
   "GET /projects/{project}/packages/{digest}/types/{name}": {
     path: { project: string; digest: string; name: string };
-    query: TypeQuery;
+    query: Record<string, never>;
     body: undefined;
-    answer: TypeData;
+    answer: TypeData | TypePartsData;
   };
   /** Whether it can be deployed with some inputs. */
   "POST /projects/{project}/packages/{digest}/validate": {

@@ -42,12 +42,16 @@ export function Action({ does, unable, className = "button", name, children }: A
 }
 
 /** Tells why somebody is unable to do what needs a permission; `undefined` where nothing stands in the way. */
-export function useUnable(allowed: readonly string[] | undefined, project: string): (permission: string) => string | undefined {
+export function useUnable(
+  allowed: readonly string[] | undefined,
+  project: string,
+): (permission: string) => string | undefined {
   const live = useLiveState();
   return (permission) => {
     if (live.is === "offline") return "the server cannot be reached now";
     if (!allowed) return "what you may do is not known yet";
-    if (!allowed.includes(permission)) return `needs the permission "${permission}", which the owners of ${project} give`;
+    if (!allowed.includes(permission))
+      return `needs the permission "${permission}", which the owners of ${project} give`;
     return undefined;
   };
 }

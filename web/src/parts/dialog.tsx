@@ -32,12 +32,12 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps):
       onClick={(event) => event.target === dialog.current && dialog.current?.close()}
     >
       <div className="dialog-inside">
-        <header>
+        <div className="dialog-head">
           <h2 id={name}>{title}</h2>
           <button type="button" className="icon" aria-label="Close" onClick={() => dialog.current?.close()}>
             ×
           </button>
-        </header>
+        </div>
         {children}
       </div>
     </dialog>
@@ -95,7 +95,7 @@ export function Confirm({ title, children, does, name, danger = false, stays = f
           </div>
         )}
         {error !== undefined && <ProblemPart error={error} title="It was not done" />}
-        <footer className="buttons">
+        <div className="buttons">
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
@@ -106,7 +106,7 @@ export function Confirm({ title, children, does, name, danger = false, stays = f
           >
             {does}
           </button>
-        </footer>
+        </div>
       </form>
     </Dialog>
   );

@@ -38,7 +38,11 @@ export function ensembleAddress({ project, ensemble }: EnsembleNamed, page = "")
 }
 
 /** The address of the form that asks for a workflow: `askAddress(of, "heal", { instances: "web_2" })`. */
-export function askAddress(of: EnsembleNamed, workflow: string, values: Record<string, string | string[]> = {}): string {
+export function askAddress(
+  of: EnsembleNamed,
+  workflow: string,
+  values: Record<string, string | string[]> = {},
+): string {
   const words = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) for (const one of [value].flat()) words.append(name, one);
   return ensembleAddress(of, `ask/${workflow}`) + (words.size ? `?${words}` : "");
@@ -87,12 +91,19 @@ export function EnsemblePage({ of, page, isFollowed = false, children }: Ensembl
         <Actions of={of} allowed={data?.allowed} />
       </div>
       {found.isError && (
-        <ProblemPart error={found.error} title="How the ensemble is could not be read" onAgain={() => void found.refetch()} />
+        <ProblemPart
+          error={found.error}
+          title="How the ensemble is could not be read"
+          onAgain={() => void found.refetch()}
+        />
       )}
       {data?.problem && <Unreadable detail={data.problem} />}
       <Freezes of={of} allowed={data?.allowed} />
       <div className="ensemble-tabs">
-        <LinkTabs label={`Pages of ${name}`} tabs={TABS.map(([label, at]) => ({ label, address: ensembleAddress(of, at) }))} />
+        <LinkTabs
+          label={`Pages of ${name}`}
+          tabs={TABS.map(([label, at]) => ({ label, address: ensembleAddress(of, at) }))}
+        />
         <Queue of={of} holder={data?.holder ?? null} />
       </div>
       {children}
@@ -144,7 +155,10 @@ function Facts({ of: data }: { of: EnsembleData }): ReactNode {
   return (
     <ul className="ensemble-facts">
       <li>
-        <Status of={data.problem ? "unreadable" : (summary?.status ?? (data.exists ? "unknown" : "absent"))} {...(data.problem ? { tone: "error" } : {})} />
+        <Status
+          of={data.problem ? "unreadable" : (summary?.status ?? (data.exists ? "unknown" : "absent"))}
+          {...(data.problem ? { tone: "error" } : {})}
+        />
       </li>
       {summary?.job && <RunningJob of={data} job={summary.job} />}
       {summary && summary.revision > 0 && (
@@ -241,7 +255,9 @@ function Freezes({ of, allowed }: { of: EnsembleNamed; allowed: readonly string[
         <div key={`${one.project}/${one.ensemble}`} className="ensemble-freeze" role="status">
           <p>
             <span aria-hidden="true">❙❙ </span>
-            <strong>{one.ensemble ? "Frozen" : one.project ? `The project ${one.project} is frozen` : "The server is frozen"}</strong>{" "}
+            <strong>
+              {one.ensemble ? "Frozen" : one.project ? `The project ${one.project} is frozen` : "The server is frozen"}
+            </strong>{" "}
             by {one.by}, <Time at={one.since} />
             {one.until ? (
               <>
@@ -285,11 +301,20 @@ function Freezing({ of, onClose }: { of: EnsembleNamed; onClose: () => void }): 
       <div className="form">
         <p>Nothing begins here until the freeze ends; what runs goes on. Plans can be made and approved, and wait.</p>
         <Field label="Reason" hint="What others read who wait">
-          {(control) => <input {...control} required value={reason} onChange={(event) => setReason(event.target.value)} />}
+          {(control) => (
+            <input {...control} required value={reason} onChange={(event) => setReason(event.target.value)} />
+          )}
         </Field>
         <Field label="Hours" hint="After which it ends by itself; empty for until somebody ends it">
           {(control) => (
-            <input {...control} type="number" min="0.1" step="any" value={hours} onChange={(event) => setHours(event.target.value)} />
+            <input
+              {...control}
+              type="number"
+              min="0.1"
+              step="any"
+              value={hours}
+              onChange={(event) => setHours(event.target.value)}
+            />
           )}
         </Field>
       </div>

@@ -31,7 +31,7 @@ export function TypePart({ of, name, onClose }: TypeProps): ReactNode {
         </button>
       </header>
       <Wait for={digest ? ofPackage : ofEnsemble} title="It could not be explained">
-        {(data) => <Explained of={data} />}
+        {(data) => "derived_from" in data && <Explained of={data} />}
       </Wait>
     </aside>
   );

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 
 import { ask } from "../api/ask.ts";
@@ -14,6 +14,8 @@ import { onKeyDown, useKeys } from "./keys.ts";
 import { useMe } from "./me.ts";
 import { Palette } from "./palette.tsx";
 import { chooseTheme, useTheme } from "./theme.ts";
+
+const PasswordDialog = lazy(() => import("./password.tsx"));
 
 /** The pages that the header leads to. */
 const PLACES = [
@@ -82,6 +84,7 @@ function back(): void | false {
 
 function Header({ onSearch, onKeys }: { onSearch: () => void; onKeys: () => void }): ReactNode {
   const [here] = useLocation();
+  const [isSetting, setSetting] = useState(false);
   const inbox = useLook("GET /inbox", {}, { topics: ["inbox"] });
   const waiting = inbox.data?.data.items.length ?? 0;
   return (
@@ -106,7 +109,12 @@ function Header({ onSearch, onKeys }: { onSearch: () => void; onKeys: () => void
         Search <kbd>Ctrl K</kbd>
       </button>
       <LiveDot />
-      <UserMenu onKeys={onKeys} />
+      <UserMenu onKeys={onKeys} onPassword={() => setSetting(true)} />
+      {isSetting && (
+        <Suspense>
+          <PasswordDialog onClose={() => setSetting(false)} />
+        </Suspense>
+      )}
     </header>
   );
 }
@@ -140,7 +148,7 @@ function LiveDot(): ReactNode {
   );
 }
 
-function UserMenu({ onKeys }: { onKeys: () => void }): ReactNode {
+function UserMenu({ onKeys, onPassword }: { onKeys: () => void; onPassword: () => void }): ReactNode {
   const me = useMe();
   const chosen = useTheme();
   const signOut = async (): Promise<void> => {
@@ -164,6 +172,7 @@ function UserMenu({ onKeys }: { onKeys: () => void }): ReactNode {
           label: `${one === chosen ? "✓ " : ""}${one === "system" ? "Theme of the system" : `${one === "light" ? "Light" : "Dark"} theme`}`,
           does: () => chooseTheme(one),
         })),
+        { label: "Password", does: onPassword },
         { label: "Keys", does: onKeys },
         { label: "Sign out", does: () => void signOut() },
       ]}

@@ -59,6 +59,11 @@ Refusal = Refused | InvalidDocument | PlanRefused
 """Why the actions of a trigger are not carried out: then none of them has run."""
 
 
+NOTHING_TO_DO = "there was nothing to do"
+REFUSED = "refused: "
+"""What is kept of a trigger that had nothing to do, and with what it begins for one whose actions were refused."""
+
+
 class HandlingRequest(msgspec.Struct, frozen=True):
     """The ensemble whose notices are handled; ``options`` are those of the jobs of triggers, ``wait_lock`` is how many
     seconds to wait for another command."""
@@ -215,7 +220,7 @@ class _Handler:
             report = self._run(ensemble, entry, firing, known, proposal, conversation)
         except (Refused, InvalidDocument, PlanRefused) as refusal:
             self._refused += 1
-            self._inbox.end(firing.number, f"refused: {refusal}")
+            self._inbox.end(firing.number, f"{REFUSED}{refusal}")
             self._onlooker.refused(entry, firing, refusal)
             return
         self._onlooker.acted(entry, firing, report)
@@ -285,7 +290,7 @@ class _Handler:
 
 def _said(firing: Firing) -> str:
     """The message about a trigger whose actions were all carried out."""
-    return "its actions were carried out" if firing.part else "there was nothing to do"
+    return "its actions were carried out" if firing.part else NOTHING_TO_DO
 
 
 # Receive a notice: write down what it changes, as a job of its own, and decide which triggers act on it.

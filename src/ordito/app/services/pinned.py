@@ -78,15 +78,10 @@ def read_pinned(place: Place, form: Form) -> ReadService:
     if package is None:
         raise InvalidDocument(diagnostics.sorted())
     package.naming = _original(place, form, root)
-    read = read_deployed(package, form, diagnostics)
-    return read if read.service.name != form.service else _named(read, place)
-
-
-def read_deployed(package: Package, form: Form, diagnostics: Diagnostics) -> ReadService:
-    """The service in files that were deployed. Raises ``InvalidDocument``."""
     # With whatever the author chose to go on, it was deployed.
     circumstances = Circumstances(inputs=form.inputs, choices=form.choices, final=True, allowed=EVERY)
-    return read_package(package, diagnostics, circumstances, PINNED)
+    read = read_package(package, diagnostics, circumstances, PINNED)
+    return read if read.service.name != form.service else _named(read, place)
 
 
 def _original(place: Place, form: Form, root: Path) -> Original:

@@ -29,19 +29,21 @@ from ordito.operations.peer_notifications import PeerNotifications
 from ordito.planning.wanted import WantedDigests, wanted
 from ordito.work.outputs import WrongValue, typed
 from ordito.work.peer_knowledge import PeerKnowledge
+from ordito.work.records import NOBODY, AskedBy
 
 replace = msgspec.structs.replace
 
 
 class AdoptRequest(msgspec.Struct, frozen=True):
     """The node of which an instance exists, and values of its attributes; ``wait_lock`` is in seconds, ``commit`` is
-    auto, always or never."""
+    auto, always or never; ``asked`` says who asked through a server."""
 
     directory: str
     node: str
     attributes: Mapping[str, str] = {}
     wait_lock: float = 0.0
     commit: str = "auto"
+    asked: AskedBy = NOBODY
 
 
 class Adopted(msgspec.Struct, frozen=True):
@@ -82,7 +84,8 @@ def adopt(request: AdoptRequest, conversation: Conversation) -> Adopted:
             return _with_knowledge(known, proposal, found, instance.id, change)
 
         edit = Edit(made.id, "it exists already", delta)
-        return Adopted(record(ensemble, "adopt", [edit], new_basis(known, proposal), request.commit), made.id)
+        done = record(ensemble, "adopt", [edit], new_basis(known, proposal), request.commit, request.asked)
+        return Adopted(done, made.id)
 
 
 def _applied(digests: Mapping[str, str], change: str) -> dict[str, Applied]:

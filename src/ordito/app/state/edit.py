@@ -30,7 +30,17 @@ from ordito.work.forms import begun
 from ordito.work.invocation import Ending, Outcome
 from ordito.work.options import JobOptions
 from ordito.work.plan import ChangeKind, InstanceCounts, KeptCount, OperationCall, Plan, PlannedRecords, Step
-from ordito.work.records import GivenService, GivenValue, JobClosingRecord, JobHeader, StepFinishedRecord
+from ordito.work.records import (
+    NOBODY,
+    AskedBy,
+    GivenService,
+    GivenValue,
+    JobClosingRecord,
+    JobHeader,
+    StepFinishedRecord,
+)
+
+replace = msgspec.structs.replace
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -91,11 +101,14 @@ class Record(msgspec.Struct, frozen=True):
     outputs: dict[str, object] | None = None
 
 
-def record(ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: EditBasis, commit: str) -> RecordedEdit:
+def record(
+    ensemble: Ensemble, operation: str, edits: Sequence[Edit], basis: EditBasis, commit: str, asked: AskedBy = NOBODY
+) -> RecordedEdit:
     """Record edits by hand, all or none. ``operation`` is their name in the records; ``commit`` is auto, always or
-    never. Raises ``Refused`` if they must be committed and cannot be, and ``EnsembleError``."""
+    never; ``asked`` says who asked through a server. Raises ``Refused`` if they must be committed and cannot be, and
+    ``EnsembleError``."""
     how = Record(f"state {operation}", OperationCall("", "", "state", operation), "by hand")
-    return write_down(ensemble, how, edits, basis, commit)
+    return write_down(ensemble, how, edits, basis, commit, asked=asked)
 
 
 def write_down(
@@ -106,6 +119,7 @@ def write_down(
     commit: str,
     *,
     begins: Callable[[str], None] = lambda _: None,
+    asked: AskedBy = NOBODY,
 ) -> RecordedEdit:
     """Record edits, all or none; ``begins`` is called with the job's id before anything is written. See ``record``."""
     options = JobOptions(commit=commit)
@@ -113,7 +127,7 @@ def write_down(
     refuse_uncommittable(ensemble.layout, options, JobFiles(basis.pinned.digest, basis.pinned.sources))
     now = SystemClock().now()
     change_ids = ensemble.change_ids(now, len(edits))
-    header = _header(ensemble, how, basis, options, change_ids, now)
+    header = replace(_header(ensemble, how, basis, options, change_ids, now), asked=asked)
     steps = tuple(_step(edit, how.call) for edit in edits)
     plan = Plan(
         how.workflow,
@@ -201,8 +215,6 @@ def deployed(place: Place, ensemble: Ensemble) -> EditBasis:
 
 
 # Records changed together with the template: what is recorded afterwards must be what deploying would leave.
-
-replace = msgspec.structs.replace
 
 CHANGES = frozenset(
     {ChangeKind.RELINK, ChangeKind.RESTART, ChangeKind.RECONFIGURE, ChangeKind.UPDATE, ChangeKind.REPLACE}

@@ -15,19 +15,22 @@ from ordito.app.state.edit import Edit, RecordedEdit, deployed, record
 from ordito.base.text import listed
 from ordito.ensemble.store import Ensemble, open_ensemble
 from ordito.instances.records import Delta, Instance, Snapshot
+from ordito.work.records import NOBODY, AskedBy
 
 MOST_NAMED = 10
 
 
 class ForgetRequest(msgspec.Struct, frozen=True):
     """The records to remove: ids of instances, names of nodes; without any, all of deleted instances. ``existing``
-    allows existing instances; ``wait_lock`` is in seconds, ``commit`` is auto, always or never."""
+    allows existing instances; ``wait_lock`` is in seconds, ``commit`` is auto, always or never; ``asked`` says who
+    asked through a server."""
 
     directory: str
     names: tuple[str, ...] = ()
     existing: bool = False
     wait_lock: float = 0.0
     commit: str = "auto"
+    asked: AskedBy = NOBODY
 
 
 class Forgotten(msgspec.Struct, frozen=True):
@@ -53,11 +56,13 @@ def forget(request: ForgetRequest, conversation: Conversation) -> Forgotten:
         if not chosen:
             return Forgotten()
         remains = tuple(_remains(ensemble.snapshot, i) for i in chosen if i.exists)
-        if remains and not conversation.confirm("forget these instances, which exist", remains):
+        # What was deleted is forgotten without being asked about.
+        intent = f"forget these instances{', which exist' if remains else ''}"
+        if not conversation.confirm(intent, remains or [i.id for i in chosen], asks=bool(remains)):
             raise Declined
         edits = [_edit(ensemble.snapshot, instance) for instance in chosen]
         word = "rm" if remains else "forget"
-        done = record(ensemble, word, edits, deployed(place, ensemble), request.commit)
+        done = record(ensemble, word, edits, deployed(place, ensemble), request.commit, request.asked)
         return Forgotten(done, tuple(i.id for i in chosen), remains)
 
 

@@ -34,18 +34,21 @@ from ordito.model.renaming import renamed_keys, with_renamed_node
 from ordito.model.service import Service
 from ordito.model.templates import sanitised
 from ordito.planning.wanted import WantedDigests, wanted
+from ordito.work.records import NOBODY, AskedBy
 
 MOST_NAMED = 5
 
 
 class RenameNodeRequest(msgspec.Struct, frozen=True):
-    """The old and the new name of a node; ``wait_lock`` is in seconds, ``commit`` is auto, always or never."""
+    """The old and the new name of a node; ``wait_lock`` is in seconds, ``commit`` is auto, always or never; ``asked``
+    says who asked through a server."""
 
     directory: str
     old: str
     new: str
     wait_lock: float = 0.0
     commit: str = "auto"
+    asked: AskedBy = NOBODY
 
 
 class Moved(msgspec.Struct, frozen=True):
@@ -80,7 +83,7 @@ def move(request: RenameNodeRequest, conversation: Conversation) -> Moved:
         ):
             raise Declined
         edit = Edit(request.new, f'"{request.old}" is called "{request.new}"', lambda _: delta)
-        return Moved(record(ensemble, "mv", [edit], new_basis(known, proposal), request.commit), ids)
+        return Moved(record(ensemble, "mv", [edit], new_basis(known, proposal), request.commit, request.asked), ids)
 
 
 def _by_both_names(request: RenameNodeRequest, status: Status) -> Status:

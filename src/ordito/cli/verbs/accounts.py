@@ -11,7 +11,7 @@ from ordito.cli.remote import ensemble_named
 from ordito.cli.served import done, in_path, server_of, write_tokens
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
-from ordito.results.served import AccountLine, AccountsData
+from ordito.results.served import AccountData, AccountsData
 
 accounts_command = VerbGroup("accounts", ACCOUNTS_VERBS, {}, "Service accounts: programs act as them at a server.")
 
@@ -20,7 +20,7 @@ accounts_command = VerbGroup("accounts", ACCOUNTS_VERBS, {}, "Service accounts: 
 @click.argument("project", default="default", metavar="[PROJECT]")
 def list_command(session: Session, project: str) -> ExitCode:
     """List the service accounts of a project, with their tokens."""
-    found = tuple(server_of(session).all(f"/projects/{in_path(project)}/accounts", AccountLine))
+    found = tuple(server_of(session).all(f"/projects/{in_path(project)}/accounts", AccountData))
     session.show(AccountsData(project, found), _write_accounts)
     return ExitCode.DONE
 
@@ -38,7 +38,7 @@ def _write_accounts(found: AccountsData, channel: Channel) -> None:
 def create_command(session: Session, name: str) -> ExitCode:
     """Make a service account. `ordito projects members` gives it a role, `ordito tokens create` a token."""
     project, account = ensemble_named(name)
-    server_of(session).do("POST", f"/projects/{in_path(project)}/accounts", AccountLine, {"name": account})
+    server_of(session).do("POST", f"/projects/{in_path(project)}/accounts", AccountData, {"name": account})
     return done(session, "created", f"{project}/{account}")
 
 

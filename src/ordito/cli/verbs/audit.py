@@ -11,7 +11,7 @@ from ordito.cli.exit_codes import ExitCode
 from ordito.cli.served import done, server_of
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
-from ordito.results.served import AuditData, DeedLine
+from ordito.results.served import AuditData, DeedData
 
 
 @verb("audit")
@@ -34,7 +34,7 @@ def audit_command(
         write_document(out, connection.ask("GET", "/audit/export").body, ())
         return done(session, "written", out)
     query = {"actor": actor, "project": project, "action": action, "outcome": outcome, "limit": min(most, 500)}
-    deeds = connection.all("/audit", DeedLine, {name: value for name, value in query.items() if value})
+    deeds = connection.all("/audit", DeedData, {name: value for name, value in query.items() if value})
     session.show(AuditData(tuple(islice(deeds, most))), _write_audit)
     return ExitCode.DONE
 
@@ -47,5 +47,5 @@ def _write_audit(found: AuditData, channel: Channel) -> None:
     write_columns(("ROW", "TIME", "WHO", "ACTION", "ABOUT", "OUTCOME", ""), rows, channel)
 
 
-def _where(one: DeedLine) -> str:
+def _where(one: DeedData) -> str:
     return "/".join(filter(None, (one.project, one.ensemble, one.object))) or "-"

@@ -11,7 +11,7 @@ from ordito.cli.progress.lines import plural
 from ordito.cli.served import done, in_path, server_of
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
-from ordito.results.served import GroupLine, GroupsData
+from ordito.results.served import GroupData, GroupsData
 
 groups_command = VerbGroup("groups", GROUPS_VERBS, {}, "The groups of users of a server.")
 
@@ -19,7 +19,7 @@ groups_command = VerbGroup("groups", GROUPS_VERBS, {}, "The groups of users of a
 @verb("list", named="groups list")
 def list_command(session: Session) -> ExitCode:
     """List the groups of users, with their members. This is for administrators."""
-    session.show(GroupsData(tuple(server_of(session).all("/groups", GroupLine))), _write_groups)
+    session.show(GroupsData(tuple(server_of(session).all("/groups", GroupData))), _write_groups)
     return ExitCode.DONE
 
 
@@ -32,7 +32,7 @@ def _write_groups(found: GroupsData, channel: Channel) -> None:
 @click.argument("members", metavar="USER...", nargs=-1, required=True)
 def set_command(session: Session, name: str, members: tuple[str, ...]) -> ExitCode:
     """Set the members of a group; it is made where there is none."""
-    server_of(session).do("PUT", f"/groups/{in_path(name)}", GroupLine, {"members": members})
+    server_of(session).do("PUT", f"/groups/{in_path(name)}", GroupData, {"members": members})
     return done(session, "set", f"{name}, with {plural(len(set(members)), 'member')}")
 
 

@@ -19,7 +19,7 @@ from ordito.cli.verb import verb
 if TYPE_CHECKING:
     from ordito.app.hosts import HostEntry
     from ordito.app.hosts_check import Checked
-    from ordito.results.hosts import ReleasedHostsData
+    from ordito.results.hosts import CheckedHostsData, ReleasedHostsData
 
 
 hosts_command = VerbGroup("hosts", HOSTS_VERBS, {}, "List the hosts of the inventory, check them, and take them back.")
@@ -81,13 +81,12 @@ def check_command(session: Session, names: tuple[str, ...], *, accept_new: bool)
 
     Hosts that were unreachable, and therefore not given out, are given out again if they can be reached now. Without
     NAME all hosts are checked. The exit code is 4 if a host cannot be reached."""
-    from ordito.app.hosts import HostsRequest
-    from ordito.app.hosts_check import check_hosts
-    from ordito.results.hosts import checked_hosts_data
-
     settings = session.settings
-    request = HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names)
-    data = checked_hosts_data(check_hosts(request, accept_new=accept_new))
+    data = (
+        _check_there(session, names, accept_new=accept_new)
+        if settings.wanted_server
+        else _check_here(session, names, accept_new=accept_new)
+    )
     session.show(
         data, lambda shown, channel: write_columns(CHECKED, [_checked_row(host) for host in shown.hosts], channel)
     )
@@ -102,6 +101,25 @@ def check_command(session: Session, names: tuple[str, ...], *, accept_new: bool)
         words = settings.command("hosts", "check", *lost)
         session.next(NextCommand(words, "once that is corrected"))
     return ExitCode.UNREACHABLE if lost else ExitCode.DONE
+
+
+def _check_here(session: Session, names: tuple[str, ...], *, accept_new: bool) -> CheckedHostsData:
+    from ordito.app.hosts import HostsRequest
+    from ordito.app.hosts_check import check_hosts
+    from ordito.results.hosts import checked_hosts_data
+
+    settings = session.settings
+    request = HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names)
+    return checked_hosts_data(check_hosts(request, accept_new=accept_new))
+
+
+def _check_there(session: Session, names: tuple[str, ...], *, accept_new: bool) -> CheckedHostsData:
+    from ordito.cli.remote import ensemble_of
+    from ordito.client.changes import do
+    from ordito.results.by_hand import HOSTS_CHECK, CheckHostsAsked
+
+    asked = CheckHostsAsked(names, session.settings.wanted_environment, accept_new)
+    return do(ensemble_of(session.settings, session.verb), HOSTS_CHECK, asked)
 
 
 def _tell(host: Checked, session: Session) -> None:
@@ -133,12 +151,21 @@ def release_command(session: Session, names: tuple[str, ...], *, force: bool) ->
     """Take hosts back from instances of an ensemble that no longer exists and that nobody can undeploy.
 
     What runs on the hosts is not touched. A host whose ensemble still exists is only taken back with --force."""
-    from ordito.app.hosts import HostsRequest, release_hosts
-    from ordito.results.hosts import released_hosts_data
-
     settings = session.settings
-    request = HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names)
-    session.show(released_hosts_data(release_hosts(request, force=force)), _write_released)
+    if settings.wanted_server:
+        from ordito.cli.remote import ensemble_of
+        from ordito.client.changes import do
+        from ordito.results.by_hand import HOSTS_RELEASE, ReleaseHostsAsked
+
+        asked = ReleaseHostsAsked(names, settings.wanted_environment, force)
+        released = do(ensemble_of(settings, session.verb), HOSTS_RELEASE, asked)
+    else:
+        from ordito.app.hosts import HostsRequest, release_hosts
+        from ordito.results.hosts import released_hosts_data
+
+        request = HostsRequest(settings.directory, settings.wanted_environment, settings.hosts, names)
+        released = released_hosts_data(release_hosts(request, force=force))
+    session.show(released, _write_released)
     return ExitCode.DONE
 
 

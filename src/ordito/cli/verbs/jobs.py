@@ -11,7 +11,7 @@ import click
 import msgspec
 from msgspec import UNSET
 
-from ordito.app.errors import Declined, NobodyToAsk, Refused
+from ordito.app.errors import Declined, NobodyToAsk
 from ordito.app.requests import RetryRequest
 from ordito.base.text import listed
 from ordito.cli.channel import Channel, write_columns
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from ordito.app.workflow_run import WorkflowResult
     from ordito.cli.conversation import CliConversation
     from ordito.ensemble.job_format import ConfigChange
-    from ordito.results.jobs import JobListData, RecordedJobData, ReplayData
+    from ordito.results.by_hand import HeldLockData, UnlockAsked
+    from ordito.results.jobs import JobListData, RecordedJobData, ReplayData, UnlockedData
 
 
 jobs_command = VerbGroup("jobs", JOBS_VERBS, {}, "List, show, cancel, resume and retry jobs, and read their logs.")
@@ -307,7 +308,9 @@ def cancel_command(session: Session, job: str | None, *, now: bool, wait_lock: f
     start; with --now the running steps are ended too. A job whose process is gone is closed: what has not begun is left
     out, what was running is ended if it still runs, and the report says what is in doubt."""
     if session.settings.wanted_server:
-        _refuse_commit(commit)
+        from ordito.cli.remote_edits import refuse_commit
+
+        refuse_commit(commit)
         return _cancel_there(session, job or "", now=now)
     from ordito.app.job.cancel import CancelRequest, cancel
     from ordito.cli.conversation import CliConversation
@@ -341,12 +344,6 @@ def _told_to_end(session: Session, job: str, *, now: bool) -> ExitCode:
     return ExitCode.DONE
 
 
-def _refuse_commit(commit: str) -> None:
-    if commit:
-        hint = "leave it out: the ensemble says whether its files are committed"
-        raise Refused("local-only", "--commit and --no-commit are not for servers", hint)
-
-
 def _cancel_there(session: Session, job: str, *, now: bool) -> ExitCode:
     from ordito.cli.remote import ensemble_of
     from ordito.client.jobs import job_named
@@ -374,7 +371,9 @@ def resume_command(session: Session, wait_lock: float, commit: str) -> ExitCode:
 
     Afterwards, or if no job was interrupted, the notices that arrived meanwhile (`ordito notify`) are handled."""
     if session.settings.wanted_server:
-        _refuse_commit(commit)
+        from ordito.cli.remote_edits import refuse_commit
+
+        refuse_commit(commit)
         return _resume_there(session)
     from ordito.app.job.run import ResumeRequest, resume
     from ordito.cli.conversation import CliConversation
@@ -388,6 +387,7 @@ def resume_command(session: Session, wait_lock: float, commit: str) -> ExitCode:
 def _resume_there(session: Session) -> ExitCode:
     """The same at a server: the job goes on there, and is followed."""
     from ordito.cli.conversation import CliConversation
+    from ordito.cli.job_view import end_job
     from ordito.cli.remote import ensemble_of
     from ordito.cli.remote_jobs import follow_job
     from ordito.client.jobs import is_interrupted, job_named
@@ -406,10 +406,7 @@ def _resume_there(session: Session) -> ExitCode:
     if ended is None:
         session.next(NextCommand(session.settings.command("jobs", "show", job), "see how it ended"))
         return ExitCode.JOB_FAILED
-    session.note(f"Job {ended.job} ({ended.workflow}) {_ended(ended)}")
-    session.show(NoJobData(job=ended.job, workflow=ended.workflow, status=ended.status))
-    codes = {"ok": ExitCode.DONE, "degraded": ExitCode.DONE, "cancelled": ExitCode.INTERRUPTED}
-    return codes.get(ended.status, ExitCode.JOB_FAILED)
+    return end_job(ended, conversation.ledger, session, nothing="")
 
 
 @verb("retry", named="jobs retry")
@@ -462,18 +459,26 @@ def replay_command(
     It shows where the two differ, and which record is missing, if one is. With --until or --first, it writes what
     existed then. With --write, the records replace what ensemble.yaml and jobs.tsv say, as is needed after a merge of
     two clones; what you wrote above the marker line stays."""
-    from ordito.app.job.replay import ReplayRequest, replay
-
     if write and (until or first is not None):
         raise click.UsageError("--write takes all jobs: leave out --until and --first")
     if until and first is not None:
         raise click.UsageError("--until and --first exclude each other")
-    from ordito.results.jobs import replay_data
+    if session.settings.wanted_server:
+        from ordito.cli.remote import ensemble_of
+        from ordito.cli.remote_edits import refuse_commit
+        from ordito.client.changes import do
+        from ordito.results.by_hand import REPLAY, ReplayAsked
 
-    result = replay(ReplayRequest(session.settings.directory, until, first, write, wait_lock, commit))
-    found = replay_data(result)
+        refuse_commit(commit)
+        ensemble = ensemble_of(session.settings, session.verb)
+        found = do(ensemble, REPLAY, ReplayAsked(write, until, first), wait_lock=wait_lock)
+    else:
+        from ordito.app.job.replay import ReplayRequest, replay
+        from ordito.results.jobs import replay_data
+
+        found = replay_data(replay(ReplayRequest(session.settings.directory, until, first, write, wait_lock, commit)))
     session.show(found, _text)
-    write_kept(result.kept, session)
+    write_kept(found, session)
     _suggest(found, session)
     return ExitCode.DONE if found.agrees else ExitCode.REFUSED
 
@@ -541,20 +546,19 @@ def unlock_command(session: Session, remote: bool) -> ExitCode:
     """Remove the lock that the clones of an ensemble share, if the process that held it was killed.
 
     It shows who holds the lock, and asks. A job that was interrupted in another clone is not lost: resume it there."""
-    from ordito.app.job.jobs import held_lock, take_away
-    from ordito.results.jobs import unlocked_data
+    from ordito.results.by_hand import HeldLockData, UnlockAsked
 
     if not remote:
         raise click.UsageError(
             "give --remote: a lock of this directory ends with its process, only a lock that clones share can remain"
         )
-    held = held_lock(session.settings.directory)
-    if held is None:
+    held = _unlock(session, UnlockAsked())
+    if not isinstance(held, HeldLockData):
         session.note("Nothing to unlock: nobody holds the lock.")
-        session.show(unlocked_data(None))
+        session.show(held)
         return ExitCode.DONE
-    owner = held.lease.owner
-    session.err.line(f"{held.meeting.remote} is locked by {owner}")
+    owner = held.owner
+    session.err.line(f"{held.repository} is locked by {held.holder}")
     if owner.job:
         session.warn(f"job {owner.job} may be unfinished: resume it in {owner.place} on {owner.machine}")
     if not session.settings.yes:
@@ -563,10 +567,21 @@ def unlock_command(session: Session, remote: bool) -> ExitCode:
         session.err.write("Remove the lock? [yes/no] ")
         if sys.stdin.readline().strip().lower() not in {"yes", "y"}:
             raise Declined
-    take_away(held)
+    done = _unlock(session, UnlockAsked(held.digest))
     session.note("The lock is removed.")
-    session.show(unlocked_data(held))
+    session.show(done)
     return ExitCode.DONE
+
+
+def _unlock(session: Session, asked: UnlockAsked) -> HeldLockData | UnlockedData:
+    from ordito.results.by_hand import UNLOCK
+
+    if session.settings.wanted_server:
+        from ordito.cli.remote import ensemble_of
+        from ordito.client.changes import do
+
+        return do(ensemble_of(session.settings, session.verb), UNLOCK, asked)
+    return UNLOCK.answer(session.settings.directory, asked)
 
 
 # What `jobs retry` and `jobs skip` have in common.

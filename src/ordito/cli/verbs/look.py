@@ -17,6 +17,7 @@ from ordito.cli.verb import verb
 from ordito.work.workflows import workflow_of
 
 if TYPE_CHECKING:
+    from ordito.app.output import OutputResult
     from ordito.app.revisions import IncompleteRevision, RevisionLine
     from ordito.app.status import StatusRequest
     from ordito.results.status import RevisionsData, StatusData
@@ -138,11 +139,11 @@ def output_command(session: Session, name: str | None, reveal: bool) -> ExitCode
 
     With NAME, show only its bare value, so that a script can use it. Sensitive values are not shown, unless you ask for
     one output with --reveal."""
-    from ordito.app.output import OutputRequest, output
+    from ordito.results.given import OUTPUTS, OutputAsked
 
     if reveal and not name:
         raise click.UsageError("--reveal shows one output: name it")
-    result = output(OutputRequest(session.settings.directory, name or "", reveal))
+    result = _revealed(session, str(name)) if reveal else session.ask(OUTPUTS, OutputAsked(name or ""))
     found = result.outputs
     if result.caveat:
         session.warn(f"these are the outputs after the last job: {result.caveat}")
@@ -155,6 +156,17 @@ def output_command(session: Session, name: str | None, reveal: bool) -> ExitCode
 
     session.result(dict(found), text, bare=True)
     return ExitCode.DONE
+
+
+def _revealed(session: Session, name: str) -> OutputResult:
+    """An output with its sensitive value. Raises ``Refused`` where a server is named."""
+    from ordito.app.errors import Refused
+    from ordito.app.output import OutputRequest, output
+
+    if session.settings.wanted_server:
+        message = "--reveal needs the ensemble's key, which is on the server's machine alone"
+        raise Refused("local-only", message, "call it there, in the directory of the ensemble")
+    return output(OutputRequest(session.settings.directory, name, reveal=True))
 
 
 WIDEST_INPUTS = 60

@@ -18,9 +18,13 @@ from ordito.cli.verb import verb
 from ordito.work.workflows import workflow_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ordito.app.proposal import Proposal
+    from ordito.base.diagnostics import Diagnostic
     from ordito.results.answer import Result
     from ordito.results.diff import DiffData
+    from ordito.results.given import ComparedData
     from ordito.results.plan import PlanData
 
 
@@ -156,22 +160,16 @@ def diff_command(session: Session, request: UpgradeRequest, *, full: bool, detai
     NEW is a definitions file, a folder that holds one, or an archive; without it, the ensemble's own service is used.
     For each node it shows what `ordito upgrade` would do with its instances (added, removed, replace, update,
     reconfigure, restart, relink, scale, adopt), why, and which operations would run."""
-    from ordito.app.diff import diff_of
-    from ordito.app.plan import PlanRequest, plan
     from ordito.cli.diff_view import write_diff
     from ordito.cli.progress.report import NextCommand
     from ordito.cli.text_width import printable
-    from ordito.results.diff import diff_data
 
     settings = session.settings
-    result = plan(PlanRequest(settings.directory, request, settings.wanted_environment, hosts=settings.hosts))
-    if result.unfinished:
-        session.warn(f"job {result.unfinished} is not finished; the current state is compared")
-    proposal = result.proposal
-    assert proposal is not None  # What nothing is deployed for is refused.
-    session.diagnostics(proposal.diagnostics)
-    found = diff_data(diff_of(proposal), result.unfinished)
-    against = proposal.source.read.package.shown(proposal.source.read.package.main)
+    compared, diagnostics = _compared_there(session, request) if settings.wanted_server else _compared(session, request)
+    found, against = compared.diff, compared.against
+    if found.unfinished:
+        session.warn(f"job {found.unfinished} is not finished; the current state is compared")
+    session.diagnostics(diagnostics)
 
     def write(found: DiffData, channel: Channel) -> None:
         if found.different:
@@ -180,9 +178,35 @@ def diff_command(session: Session, request: UpgradeRequest, *, full: bool, detai
             channel.line(f"No differences: what is recorded as deployed is what {printable(against)} says.")
 
     session.show(found, write)
-    if result.unfinished:
+    if found.unfinished:
         session.next(NextCommand(settings.command("jobs", "resume"), "continue that job"))
     elif found.different:
         purpose = "do this" if request.inputs.is_empty else "do this, with the same values of inputs"
         session.next(NextCommand(settings.command(*request.words), purpose))
     return ExitCode.CHANGES if detailed_exitcode and found.different else ExitCode.DONE
+
+
+def _compared(session: Session, request: UpgradeRequest) -> tuple[ComparedData, Sequence[Diagnostic]]:
+    """What differs, and what is to be said of the documents; the lines of these are shown with it."""
+    from ordito.app.diff import diff_of
+    from ordito.app.plan import PlanRequest, plan
+    from ordito.results.diff import diff_data
+    from ordito.results.given import compared_data
+
+    settings = session.settings
+    result = plan(PlanRequest(settings.directory, request, settings.wanted_environment, hosts=settings.hosts))
+    proposal = result.proposal
+    assert proposal is not None  # What nothing is deployed for is refused.
+    found = diff_data(diff_of(proposal), result.unfinished)
+    return compared_data(proposal, found), proposal.diagnostics
+
+
+def _compared_there(session: Session, request: UpgradeRequest) -> tuple[ComparedData, Sequence[Diagnostic]]:
+    from ordito.cli.remote import ensemble_of
+    from ordito.cli.remote_jobs import UNNAMED, package_of
+    from ordito.client.asked import compared
+    from ordito.results.findings import diagnostic_of
+
+    ensemble = ensemble_of(session.settings, session.verb)
+    found = compared(ensemble, request, package_of(ensemble, request), session.settings.wanted_environment)
+    return found, [diagnostic_of(one) for one in found.diagnostics if one.code != UNNAMED]

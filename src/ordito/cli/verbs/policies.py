@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from ordito.app.requests import GivenInputs
@@ -13,10 +11,6 @@ from ordito.cli.request_options import job_options
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.work.options import JobOptions
-
-if TYPE_CHECKING:
-    from ordito.app.notices.notify import NotifyResult
-
 
 policy_command = VerbGroup("policy", POLICY_VERBS, {}, "Show policies, and what their triggers make of events.")
 
@@ -69,35 +63,18 @@ def notify_command(
     is written Interface.notification, or as its name alone if one interface has it."""
     if options.on_failure == "rollback":
         raise click.UsageError("what a trigger does cannot be rolled back: use --on-failure abort, or continue")
+    if session.settings.wanted_server:
+        from ordito.cli.remote_notices import notify_there
+
+        return notify_there(session, about, event, inputs, options, wait_lock)
     from ordito.app.notices.notify import NotifyRequest, notify
-    from ordito.cli.handling_view import CliOnlooker
+    from ordito.cli.handling_view import CliOnlooker, notified, say_kept
     from ordito.results.policies import notify_data
 
     request = NotifyRequest(session.settings.directory, about, event, inputs, options, wait_lock)
     result = notify(request, CliOnlooker(session))
-    _say_waiting(result, session)
-    session.show(notify_data(result))
-    return _code(result)
-
-
-def _say_waiting(result: NotifyResult, session: Session) -> None:
-    """Say what a notice that is not handled waits for; a cancellation is reported afterwards."""
-    from ordito.cli.progress.report import NextCommand
-
-    handling = result.handling
-    if result.is_handled:
-        return
-    if handling.holder:
-        session.note(f"Kept: it is handled when the command that is running now has ended ({handling.holder}).")
-    elif handling.interrupted:
-        session.warn(f"kept: it waits for job {handling.interrupted}, which was interrupted")
-        session.next(NextCommand(session.settings.command("jobs", "resume"), "continue that job, then handle this"))
-
-
-def _code(result: NotifyResult) -> ExitCode:
-    handling = result.handling
-    if any(report.status == "cancelled" for report in handling.reports):
-        return ExitCode.INTERRUPTED
-    if handling.has_failed:
-        return ExitCode.JOB_FAILED
-    return ExitCode.REFUSED if handling.refused or result.dropped else ExitCode.DONE
+    if not result.is_handled:
+        say_kept(result.handling.holder, result.handling.interrupted, session)
+    found = notify_data(result)
+    session.show(found)
+    return notified(found)

@@ -13,7 +13,7 @@ from ordito.cli.grammar import PROJECTS_VERBS, VerbGroup
 from ordito.cli.served import done, in_path, server_of
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
-from ordito.results.served import MemberLine, MembersData, ProjectLine, ProjectsData
+from ordito.results.served import MemberLine, MembersData, ProjectData, ProjectsData
 
 projects_command = VerbGroup(
     "projects", PROJECTS_VERBS, {}, "The projects of a server, and who has which role in them."
@@ -23,7 +23,7 @@ projects_command = VerbGroup(
 @verb("list", named="projects list")
 def list_command(session: Session) -> ExitCode:
     """List the projects of the server that you may see, and what you may do in them."""
-    found = ProjectsData(tuple(server_of(session).all("/projects", ProjectLine)))
+    found = ProjectsData(tuple(server_of(session).all("/projects", ProjectData)))
     session.show(found, _write_projects)
     return ExitCode.DONE
 
@@ -38,7 +38,7 @@ def _write_projects(found: ProjectsData, channel: Channel) -> None:
 @click.option("--description", metavar="TEXT", default="", help="What it is for.")
 def create_command(session: Session, name: str, description: str) -> ExitCode:
     """Make a project: a name space for ensembles, with members of its own. This is for administrators."""
-    server_of(session).do("POST", "/projects", ProjectLine, {"name": name, "description": description})
+    server_of(session).do("POST", "/projects", ProjectData, {"name": name, "description": description})
     return done(session, "created", name)
 
 

@@ -6,7 +6,15 @@ import sys
 
 import click
 
-from ordito.app.secrets import get_secret, list_secrets, read_value, remove_secrets, set_secret
+from ordito.app.secrets import (
+    KeptSecret,
+    checked_secret,
+    get_secret,
+    is_short,
+    read_value,
+    remove_secrets,
+    set_secret,
+)
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import SECRETS_VERBS, VerbGroup
@@ -14,7 +22,9 @@ from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
-from ordito.results.records import SecretNamesData, SecretSetData, SecretsRemovedData, SecretValueData
+from ordito.results.answer import Asked
+from ordito.results.given import SECRETS
+from ordito.results.records import SecretSetData, SecretsRemovedData, SecretValueData
 
 secrets_command = VerbGroup("secrets", SECRETS_VERBS, {}, "Keep secrets that ensemble.yaml names: { secret: NAME }.")
 
@@ -39,13 +49,28 @@ def set_command(session: Session, name: str, more: tuple[str, ...], path: str | 
     part of the value."""
     if more or "=" in name:
         raise click.UsageError(ON_COMMAND_LINE)
-    kept = set_secret(session.settings.directory, name, read_value(path) if path else _asked(session, name))
+    value = read_value(path) if path else _asked(session, name)
+    if session.settings.wanted_server:
+        kept = _set_there(session, name, value)
+    else:
+        kept = set_secret(session.settings.directory, name, value)
     if kept.is_short:
         session.warn("it is so short that it is not removed from what operations print")
     session.note(f"{name} is kept" if kept.changed else f"{name} is unchanged")
     session.note(f"in ensemble.yaml write {{ secret: {name} }}")
     session.show(SecretSetData(name, kept.changed))
     return ExitCode.DONE
+
+
+def _set_there(session: Session, name: str, value: bytes) -> KeptSecret:
+    """Keep it at a server, which does not tell whether it had the same value before: whoever may replace secrets could
+    find them out by guessing."""
+    from ordito.cli.remote import ensemble_of
+    from ordito.client.changes import keep_secret
+
+    text = checked_secret(name, value)
+    keep_secret(ensemble_of(session.settings, session.verb), name, text)
+    return KeptSecret(changed=True, is_short=is_short(text))
 
 
 def _asked(session: Session, name: str) -> bytes:
@@ -82,9 +107,9 @@ def _write_value(found: SecretValueData, channel: Channel) -> None:
 @verb("list", named="secrets list")
 def list_command(session: Session) -> ExitCode:
     """List the names of the secrets that this ensemble keeps. Their values are not shown, and no key is needed."""
-    names = list_secrets(session.settings.directory)
-    session.show(SecretNamesData(tuple(names)), lambda found, channel: channel.lines(found.secrets))
-    if not names and session.writes_text:
+    found = session.ask(SECRETS, Asked())
+    session.show(found, lambda shown, channel: channel.lines(shown.secrets))
+    if not found.secrets and session.writes_text:
         session.note("no secrets are kept here")
         session.next(NextCommand(session.settings.command("secrets", "set", "NAME"), "keep one"))
     return ExitCode.DONE
@@ -96,7 +121,13 @@ def rm_command(session: Session, names: tuple[str, ...]) -> ExitCode:
     """Delete secrets: all that are named, or none if one of them does not exist.
 
     What was deployed with them keeps them until it is deployed again."""
-    remove_secrets(session.settings.directory, names)
+    if session.settings.wanted_server:
+        from ordito.cli.remote import ensemble_of
+        from ordito.client.changes import forget_secrets
+
+        forget_secrets(ensemble_of(session.settings, session.verb), names)
+    else:
+        remove_secrets(session.settings.directory, names)
     session.note(f"deleted: {', '.join(names)}")
     session.show(SecretsRemovedData(tuple(names)))
     return ExitCode.DONE

@@ -134,10 +134,10 @@ def logout_command(session: Session, given: str) -> ExitCode:
 @verb("whoami")
 def whoami_command(session: Session) -> ExitCode:
     """Show with whose rights commands ask the server, and what that permits."""
-    from ordito.results.served import Me, WhoAmIData
+    from ordito.results.served import MeData, WhoAmIData
 
     connection = connection_of(session.settings, session.verb)
-    me = connection.get("/me", Me)
+    me = connection.get("/me", MeData)
     found = WhoAmIData(connection.url, me.kind, me.name, me.project, me.by, me.server, me.projects)
     session.show(found, _write_me)
     return ExitCode.DONE

@@ -18,7 +18,6 @@ from ordito.cli.structured import write_data
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
-    from ordito.app.state.forget import Forgotten
     from ordito.cli.channel import Channel
     from ordito.results.records import RecordsData
 
@@ -31,13 +30,12 @@ state_command = VerbGroup("state", STATE_VERBS, {}, "Show the records of instanc
 def show_command(session: Session, names: tuple[str, ...]) -> ExitCode:
     """Show the records of instances, deleted ones included: of those named, by their ids or their nodes, or of all.
     `status` and `describe` say what the records mean."""
-    from ordito.app.state.show import StateRequest, show
-    from ordito.results.records import RecordsData
+    from ordito.results.by_hand import STATE, StateAsked
 
-    found = show(StateRequest(session.settings.directory, names))
-    if not found:
+    found = session.ask(STATE, StateAsked(names))
+    if not found.instances:
         session.note("Nothing is recorded.")
-    session.show(RecordsData(found), _write_records)
+    session.show(found, _write_records)
     return ExitCode.DONE
 
 
@@ -56,18 +54,26 @@ def mv_command(session: Session, old: str, new: str, wait_lock: float, commit: s
 
     The instances keep their numbers, and nothing is run. What was carried out counts under the new name if only the
     name has changed; otherwise this is refused, as a deployment would be."""
-    from ordito.app.state.move import RenameNodeRequest, move
-    from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import write_kept
-    from ordito.results.records import edit_data
 
-    request = RenameNodeRequest(session.settings.directory, old, new, wait_lock, commit)
-    done = move(request, CliConversation(session))
-    for before, now in done.instances.items():
+    if session.settings.wanted_server:
+        from ordito.cli.remote_edits import edit_there
+        from ordito.results.by_hand import STATE_MOVE, MoveAsked
+
+        found = edit_there(session, STATE_MOVE, MoveAsked(old=old, new=new), wait_lock, commit)
+    else:
+        from ordito.app.state.move import RenameNodeRequest, move
+        from ordito.cli.conversation import CliConversation
+        from ordito.results.records import edit_data
+
+        request = RenameNodeRequest(session.settings.directory, old, new, wait_lock, commit)
+        done = move(request, CliConversation(session))
+        found = edit_data(done.recorded, instances=done.instances)
+    for before, now in (found.instances or {}).items():
         session.note(f"{before} is {now}")
-    session.note(f"Recorded as job {done.recorded.job}.")
-    write_kept(done.recorded.kept, session)
-    session.show(edit_data(done.recorded, instances=done.instances))
+    session.note(f"Recorded as job {found.job}.")
+    write_kept(found, session)
+    session.show(found)
     return ExitCode.DONE
 
 
@@ -78,11 +84,7 @@ def mv_command(session: Session, old: str, new: str, wait_lock: float, commit: s
 def rm_command(session: Session, names: tuple[str, ...], wait_lock: float, commit: str) -> ExitCode:
     """Remove the records of instances, whether they exist or not. Nothing is run: what exists of them stays, and is
     listed. Their numbers are not used again."""
-    from ordito.app.state.forget import ForgetRequest, forget
-    from ordito.cli.conversation import CliConversation
-
-    request = ForgetRequest(session.settings.directory, names, existing=True, wait_lock=wait_lock, commit=commit)
-    return _say_forgotten(session, forget(request, CliConversation(session)))
+    return _forget(session, "state rm", names, wait_lock, commit, force=True)
 
 
 @verb("adopt", named="state adopt")
@@ -102,18 +104,27 @@ def adopt_command(session: Session, node: str, attributes: tuple[str, ...], wait
 
     The template describes the node. This ensemble did not create the instance, so undeploying keeps it unless told to
     remove it."""
-    from ordito.app.state.adopt import AdoptRequest, adopt
-    from ordito.cli.conversation import CliConversation
     from ordito.cli.job_view import write_kept
-    from ordito.results.records import edit_data
 
-    request = AdoptRequest(session.settings.directory, node, _values(attributes), wait_lock, commit)
-    done = adopt(request, CliConversation(session))
-    session.note(f"{done.instance} is recorded as created and started; job {done.recorded.job}.")
-    write_kept(done.recorded.kept, session)
-    session.show(edit_data(done.recorded, instance=done.instance))
+    values = _values(attributes)
+    if session.settings.wanted_server:
+        from ordito.cli.remote_edits import edit_there
+        from ordito.results.by_hand import STATE_ADOPT, AdoptAsked
+
+        found = edit_there(session, STATE_ADOPT, AdoptAsked(node=node, attributes=values), wait_lock, commit)
+    else:
+        from ordito.app.state.adopt import AdoptRequest, adopt
+        from ordito.cli.conversation import CliConversation
+        from ordito.results.records import edit_data
+
+        request = AdoptRequest(session.settings.directory, node, values, wait_lock, commit)
+        done = adopt(request, CliConversation(session))
+        found = edit_data(done.recorded, instance=done.instance)
+    session.note(f"{found.instance} is recorded as created and started; job {found.job}.")
+    write_kept(found, session)
+    session.show(found)
     session.next(
-        NextCommand(session.settings.command("describe", done.instance), "see what is recorded of it"),
+        NextCommand(session.settings.command("describe", str(found.instance)), "see what is recorded of it"),
         NextCommand(session.settings.command("plan"), "see what deploying would do now"),
     )
     return ExitCode.DONE
@@ -140,16 +151,24 @@ def renew_command(session: Session, wait_lock: float, *, as_they_are: bool) -> E
 
     The ensemble keeps a copy of each service that it has deployed, and operations run from there. If a file of it has
     changed, commands refuse to use it; undeploy and --force go on with the files as they are."""
-    from ordito.app.state.renew import RenewRequest, renew
-    from ordito.results.records import RenewedData
+    if session.settings.wanted_server:
+        from ordito.cli.remote import ensemble_of
+        from ordito.client.changes import do
+        from ordito.results.by_hand import STATE_RENEW, RenewAsked
 
-    done = renew(RenewRequest(session.settings.directory, as_they_are, wait_lock))
+        ensemble = ensemble_of(session.settings, session.verb)
+        done = do(ensemble, STATE_RENEW, RenewAsked(as_they_are), wait_lock=wait_lock)
+    else:
+        from ordito.app.state.renew import RenewRequest, renew
+        from ordito.results.records import renewed_data
+
+        done = renewed_data(renew(RenewRequest(session.settings.directory, as_they_are, wait_lock)))
     for word, files in (("put back", done.renewed), ("taken as it is", done.accepted)):
         for file in files:
             session.note(f"{word}: {file}")
     if not (done.renewed or done.accepted):
         session.note("Nothing to do: no deployed file has changed.")
-    session.show(RenewedData(tuple(done.renewed), tuple(done.accepted)))
+    session.show(done)
     return ExitCode.DONE
 
 
@@ -159,9 +178,9 @@ def renew_command(session: Session, wait_lock: float, *, as_they_are: bool) -> E
 def export_command(session: Session, names: tuple[str, ...], out: str) -> ExitCode:
     """Write everything that is recorded as JSON, or with -o yaml as YAML: instances, relationships, attributes, inputs,
     outputs and counts. Sensitive values are not shown."""
-    from ordito.app.state.show import StateRequest, export
+    from ordito.results.by_hand import STATE_EXPORT, StateAsked
 
-    found = export(StateRequest(session.settings.directory, names))
+    found = session.ask(STATE_EXPORT, StateAsked(names)).state
     if session.stream is not None and not out:
         session.stream.say("result", {"result": found})
         return ExitCode.DONE
@@ -183,27 +202,38 @@ def forget_command(session: Session, names: tuple[str, ...], wait_lock: float, c
     """Drop the records of deleted instances: of those named, or of all. Their numbers are not used again.
 
     With --force existing instances are forgotten too. Nothing is run: what exists of them stays, and is listed."""
-    from ordito.app.state.forget import ForgetRequest, forget
-    from ordito.cli.conversation import CliConversation
-
-    request = ForgetRequest(session.settings.directory, names, force, wait_lock, commit)
-    return _say_forgotten(session, forget(request, CliConversation(session)))
+    return _forget(session, "forget", names, wait_lock, commit, force=force)
 
 
-def _say_forgotten(session: Session, done: Forgotten) -> ExitCode:
-    """Show what was forgotten, and what may remain."""
+def _forget(
+    session: Session, word: str, names: tuple[str, ...], wait_lock: float, commit: str, *, force: bool
+) -> ExitCode:
+    """Remove records, and show what was forgotten and what may remain."""
     from ordito.cli.job_view import write_kept
-    from ordito.results.records import edit_data
 
-    if done.recorded is None:
+    if session.settings.wanted_server:
+        from ordito.cli.remote_edits import edit_there
+        from ordito.results.by_hand import FORGET, STATE_REMOVE, ForgetAsked, RemoveAsked
+
+        asked = RemoveAsked(names=names) if word == "state rm" else ForgetAsked(names=names, force=force)
+        found = edit_there(session, STATE_REMOVE if word == "state rm" else FORGET, asked, wait_lock, commit)
+    else:
+        from ordito.app.state.forget import ForgetRequest, forget
+        from ordito.cli.conversation import CliConversation
+        from ordito.results.records import edit_data
+
+        request = ForgetRequest(session.settings.directory, names, force, wait_lock, commit)
+        done = forget(request, CliConversation(session))
+        found = edit_data(done.recorded, forgotten=tuple(done.instances), remains=tuple(done.remains))
+    if found.job is None:
         session.note("Nothing to forget: no instance was deleted.")
     else:
-        count = len(done.instances)
-        session.note(f"Forgot {count} instance{'' if count == 1 else 's'}; recorded as job {done.recorded.job}.")
-        write_kept(done.recorded.kept, session)
-    if done.remains:
+        count = len(found.forgotten or ())
+        session.note(f"Forgot {count} instance{'' if count == 1 else 's'}; recorded as job {found.job}.")
+        write_kept(found, session)
+    if found.remains:
         session.warn("these may still exist, and are no longer recorded:")
-        for line in done.remains:
+        for line in found.remains:
             session.note(f"  {line}")
-    session.show(edit_data(done.recorded, forgotten=tuple(done.instances), remains=tuple(done.remains)))
+    session.show(found)
     return ExitCode.DONE

@@ -13,7 +13,7 @@ from ordito.cli.remote import ensemble_named
 from ordito.cli.served import done, in_path, server_of, write_tokens
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
-from ordito.results.served import MadeTokenData, MadeTokenLine, TokenLine, TokensData
+from ordito.results.served import MadeToken, MadeTokenData, TokenData, TokensData
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,7 +36,7 @@ def _tokens_path(account: str) -> str:
 @verb("list", named="tokens list")
 def list_command(session: Session) -> ExitCode:
     """List your tokens, without their secrets; `ordito accounts list` shows those of service accounts."""
-    found = TokensData(tuple(server_of(session).all("/me/tokens", TokenLine)))
+    found = TokensData(tuple(server_of(session).all("/me/tokens", TokenData)))
     session.show(found, lambda one, channel: write_tokens([(token, ()) for token in one.tokens], (), channel))
     return ExitCode.DONE
 
@@ -54,7 +54,7 @@ def create_command(
 
     A program gets it in the variable ORDITO_TOKEN. NAME says what it is for."""
     body = {"name": name, "expires": days, "role": role, "projects": projects}
-    made = server_of(session).do("POST", _tokens_path(account), MadeTokenLine, body)
+    made = server_of(session).do("POST", _tokens_path(account), MadeToken, body)
     found = MadeTokenData(made.id, made.name, made.expires, made.token)
     session.show(found, lambda one, channel: channel.line(one.token))
     return ExitCode.DONE

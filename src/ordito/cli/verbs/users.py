@@ -12,7 +12,7 @@ from ordito.cli.grammar import USERS_VERBS, VerbGroup
 from ordito.cli.served import done, in_path, server_of
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
-from ordito.results.served import LinkLine, UserLine, UserLinkData, UsersData
+from ordito.results.served import LinkData, UserData, UserLinkData, UsersData
 
 if TYPE_CHECKING:
     from ordito.client.connection import Connection
@@ -23,7 +23,7 @@ users_command = VerbGroup("users", USERS_VERBS, {}, "The users of a server.")
 @verb("list", named="users list")
 def list_command(session: Session) -> ExitCode:
     """List the users of the server. This is for administrators."""
-    session.show(UsersData(tuple(server_of(session).all("/users", UserLine))), _write_users)
+    session.show(UsersData(tuple(server_of(session).all("/users", UserData))), _write_users)
     return ExitCode.DONE
 
 
@@ -31,7 +31,7 @@ def _write_users(found: UsersData, channel: Channel) -> None:
     write_columns(("USER", "IS", "SIGNS IN", "SINCE"), list(map(_user_row, found.users)), channel)
 
 
-def _user_row(one: UserLine) -> tuple[str, ...]:
+def _user_row(one: UserData) -> tuple[str, ...]:
     roles = [name for name, is_so in (("admin", one.admin), ("auditor", one.auditor)) if is_so]
     signs_in = "not: disabled" if one.disabled else "with a password" if one.has_password else "with a link"
     return one.name, ", ".join(roles) or "-", signs_in, one.created
@@ -46,12 +46,12 @@ def create_command(session: Session, name: str, admin: bool, auditor: bool) -> E
 
     `ordito login LINK` does that in a command."""
     connection = server_of(session)
-    connection.do("POST", "/users", UserLine, {"name": name, "admin": admin, "auditor": auditor})
+    connection.do("POST", "/users", UserData, {"name": name, "admin": admin, "auditor": auditor})
     return _show_link(session, connection, name)
 
 
 def _show_link(session: Session, connection: Connection, name: str) -> ExitCode:
-    link = connection.do("POST", f"/users/{in_path(name)}/reset", LinkLine)
+    link = connection.do("POST", f"/users/{in_path(name)}/reset", LinkData)
     session.show(UserLinkData(link.user, link.link), lambda one, channel: channel.line(one.link))
     return ExitCode.DONE
 
@@ -77,7 +77,7 @@ def change_command(
     wanted = {field: value for field, value in given.items() if value is not None}
     if not wanted:
         raise click.UsageError("say what is to be different, as in --disable")
-    server_of(session).do("PATCH", f"/users/{in_path(name)}", UserLine, wanted)
+    server_of(session).do("PATCH", f"/users/{in_path(name)}", UserData, wanted)
     return done(session, "changed", name)
 
 

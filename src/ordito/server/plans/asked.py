@@ -119,6 +119,12 @@ class AskedSkip(_PlanAsked, frozen=True, tag_field="workflow", tag="skip"):
 
 _STRUCTS: Mapping[str, type[_PlanAsked]] = {name: _struct(name, kind) for name, kind in KINDS.items() if name != RETRY}
 
+ASKED_UPGRADE: Any = _STRUCTS["upgrade"]
+"""What an upgrade is asked for by."""
+
+ASKED_ROLLBACK: Any = _STRUCTS["rollback"]
+"""What going back to an earlier revision is asked for by."""
+
 WORKFLOWS = (*_STRUCTS, RETRY, "skip")
 """The names of what can be asked for."""
 

@@ -6,24 +6,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from ordito.results.answer import UseCase
-from ordito.results.ensembles import CREATE, SERVICE_PLACE
-from ordito.results.given import (
+from ordito.results.by_hand import (
+    FORGET,
     HOSTS_CHECK,
     HOSTS_RELEASE,
-    INVENTORY_SET,
-    NOTIFY,
     REPLAY,
-    SECRET_REMOVE,
-    SECRET_SET,
-    SPEC_SET,
+    STATE_ADOPT,
+    STATE_MOVE,
+    STATE_REMOVE,
+    STATE_RENEW,
     UNLOCK,
 )
+from ordito.results.ensembles import CREATE, SERVICE_PLACE
+from ordito.results.given import INVENTORY_SET, NOTIFY, SECRET_REMOVE, SECRET_SET, SPEC_SET
 from ordito.results.looks import LOOKS
 from ordito.server.processes.making import MAKE
 from ordito.server.processes.plan_rows import PLAN_ROWS
 
 _CHANGES: tuple[UseCase[Any, Any], ...] = (
     *(CREATE, SPEC_SET, INVENTORY_SET, SECRET_SET, SECRET_REMOVE, NOTIFY),
+    *(STATE_MOVE, STATE_REMOVE, STATE_ADOPT, STATE_RENEW, FORGET),
     *(REPLAY, UNLOCK, HOSTS_CHECK, HOSTS_RELEASE),
 )
 CHANGES: Mapping[str, UseCase[Any, Any]] = {one.name: one for one in _CHANGES}

@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
 
 from ordito.ensemble.job_format import moment
+from ordito.results.served import MadeToken, MeData, TokenData
 from ordito.server.border import cookie_name
 from ordito.server.call import ApiCall
 from ordito.server.database.tables import SESSIONS, TOKENS, USERS
@@ -122,26 +123,6 @@ async def _end_session(call: ApiCall) -> Reply:
     return await call.change("session.end", end, about=name)
 
 
-class MeData(msgspec.Struct, frozen=True):
-    """Who asks, and what that is permitted."""
-
-    kind: str
-    """``user`` or ``account``."""
-
-    name: str
-    project: str
-    """The project of a service account, "" for a user."""
-
-    by: str
-    """The session or token with which it asks."""
-
-    server: tuple[str, ...]
-    """The permissions on the server."""
-
-    projects: dict[str, tuple[str, ...]]
-    """The permissions by project, and by ``project/ensemble`` where they differ."""
-
-
 async def _me(call: ApiCall) -> Reply:
     who = call.principal
     projects: dict[str, tuple[str, ...]] = {}
@@ -205,26 +186,6 @@ class NewTokenFields(Fields, frozen=True):
 
     projects: tuple[Name, ...] = ()
     """The projects to which it is narrowed, none for all."""
-
-
-class TokenData(msgspec.Struct, frozen=True):
-    """A token, without the token itself."""
-
-    id: str
-    name: str
-    expires: str
-    created: str
-    used: str | None
-    """When it was used last, null for never."""
-
-    role: str
-    projects: tuple[str, ...]
-
-
-class MadeToken(TokenData, frozen=True, kw_only=True):
-    """A new token. This is the only time that it is shown."""
-
-    token: str
 
 
 def token_data(row: Row[Any]) -> TokenData:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -175,17 +176,23 @@ async def _jobs(call: ApiCall) -> Reply:
     there = await asyncio.to_thread(lambda: [row for row in seen if Layout(Path(row.directory)).exists])
     reads = [reads_of_row(row, services.home) for row in there]
     answers = await services.answers.of_many(JOBS.name, reads, PATIENCE)
+    known = list(zip([(row.project, row.name) for row in there], answers, strict=True))
+    return Reply(await asyncio.to_thread(_newest, known, fields))
+
+
+def _newest(answers: Sequence[tuple[tuple[str, str], object]], fields: JobsFields) -> KnownJobs:
+    """The newest jobs in the lists of ensembles, of which each may be very long."""
     found: list[KnownJob] = []
     missing = []
-    for row, answer in zip(there, answers, strict=True):
+    for (project, name), answer in answers:
         if not isinstance(answer, KeptAnswer):
-            missing.append(f"{row.project}/{row.name}")
+            missing.append(f"{project}/{name}")
             continue
         lines = [line for line in _LINES.decode(answer.body).jobs if _fits(line, fields)]
         newest = sorted(lines, key=lambda line: line.id, reverse=True)[: fields.limit]
-        found += [KnownJob(row.project, row.name, **msgspec.structs.asdict(line)) for line in newest]
+        found += [KnownJob(project, name, **msgspec.structs.asdict(line)) for line in newest]
     found.sort(key=lambda job: job.start, reverse=True)
-    return Reply(KnownJobs(tuple(found[: fields.limit]), tuple(missing)))
+    return KnownJobs(tuple(found[: fields.limit]), tuple(missing))
 
 
 def _fits(line: _ListedJob, fields: JobsFields) -> bool:

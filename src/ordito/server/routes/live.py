@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections import deque
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Annotated
 
@@ -57,6 +58,22 @@ class EventPage(msgspec.Struct, frozen=True):
     next: str
 
 
+ENDS = frozenset({"step.succeeded", "step.failed", "step.retrying", "job.finished"})
+"""The events before which all is told that was printed until then: by their step, or by all of them."""
+
+
+class _OfStep(msgspec.Struct):
+    step: str = ""
+
+
+_OF_STEP = msgspec.json.Decoder(_OfStep)
+
+
+def _step_of(item: Item) -> str:
+    """The step that an event is about, "" for none."""
+    return _OF_STEP.decode(item.data).step
+
+
 class _Stream:
     """Topics that are followed from their places on."""
 
@@ -74,11 +91,49 @@ class _Stream:
     def news(self) -> list[tuple[Item, str]]:
         """What is new, each event with the cursor behind it."""
         found = []
-        for name, feed in self._feeds.items():
-            for item in feed.read(self._places[name]):
-                self._places[name] = item.place
-                found.append((item, self.cursor))
+        for name, item in self._in_order():
+            self._places[name] = item.place
+            found.append((item, self.cursor))
         return found
+
+    def _in_order(self) -> Iterator[tuple[str, Item]]:
+        """What is new of all topics: what a step prints comes after its start and before its end. A log is written
+        before the end of its step is, and after its start; so it is read before its job is, and once more behind it."""
+        logs = {topic.name: topic for topic in self._topics if topic.kind == "log"}
+        printed = {name: deque(self._feeds[name].read(self._places[name])) for name in logs}
+        before = {name: len(items) for name, items in printed.items()}
+        others = {name: feed.read(self._places[name]) for name, feed in self._feeds.items() if name not in logs}
+        for topic in self._topics:
+            if topic.kind != "log":
+                log = f"log:{topic.name.partition(':')[2]}" if topic.kind == "job" else ""
+                lines = printed.get(log)
+                if lines is None:
+                    yield from ((topic.name, item) for item in others[topic.name])
+                else:
+                    yield from self._with_log(topic.name, others[topic.name], log, lines, before)
+        for name, lines in printed.items():
+            yield from ((name, lines.popleft()) for _ in range(min(before[name], len(lines))))
+
+    def _with_log(
+        self, job: str, items: Sequence[Item], log: str, lines: deque[Item], before: dict[str, int]
+    ) -> Iterator[tuple[str, Item]]:
+        """The events of a job, each end behind what was printed until then."""
+        more = self._feeds[log].read(lines[-1].place if lines else self._places[log])
+        lines.extend(more)
+        is_whole = not more or not self._feeds[log].read(more[-1].place)
+        last = {_step_of(line): at for at, line in enumerate(lines, 1)}
+        told = 0
+        for item in items:
+            if item.type in ENDS:
+                if not is_whole:
+                    return  # It is read again once the log was read up to there.
+                step = _step_of(item)
+                until = last.get(step, 0) if step else told + len(lines)
+                while told < until:
+                    told += 1
+                    before[log] -= 1
+                    yield log, lines.popleft()
+            yield job, item
 
     async def wait(self, events: list[asyncio.Event], seconds: float, *others: asyncio.Task[None]) -> None:
         """Wait until something may be new, one of the others has ended, or the server is to stop."""

@@ -15,7 +15,6 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from starlette.responses import StreamingResponse
 
 from ordito.ensemble.job_format import moment
-from ordito.results.explained_type import TypeData
 from ordito.results.packages import (
     PACKAGE,
     PACKAGE_FILE,
@@ -105,13 +104,6 @@ class PackageInputs(Fields, frozen=True):
     """Values to check against the inputs of a service."""
 
     inputs: Mapping[str, object] = {}
-
-
-class TypeQuery(Fields, frozen=True):
-    """Which type is meant, where several kinds have one of this name."""
-
-    kind: Annotated[str, msgspec.Meta(max_length=40)] = ""
-    """As in ``node``, "" for any."""
 
 
 class GraphQuery(Fields, frozen=True):
@@ -374,8 +366,7 @@ async def _topology(call: ApiCall) -> Reply:
 
 
 async def _type(call: ApiCall) -> Reply:
-    kind = call.query.kind
-    return await _asked(call, PACKAGE_TYPE.name, lambda name: PackageTypeAsked(name, call.path["name"], kind))
+    return await _asked(call, PACKAGE_TYPE.name, lambda name: PackageTypeAsked(name, call.path["name"]))
 
 
 async def _validate(call: ApiCall) -> Reply:
@@ -413,9 +404,9 @@ TABLE = (
            problems=("invalid", "too-costly")),
     _route("GET", PACKAGE_PATH + "/files/{path:path}", Permission.READ, "A file in it, with its text.", _file,
            answers=(PackageFile,), problems=("unknown-file", "invalid", "too-costly")),
-    _route("GET", PACKAGE_PATH + "/types/{name}", Permission.READ, "A type that it can name, with all its parts.",
-           _type, query=TypeQuery, answers=(TypeData,), verb="explain",
-           problems=("unknown-type", "invalid", "too-costly")),
+    _route("GET", PACKAGE_PATH + "/types/{name}", Permission.READ, "A type that it can use, or a part of one.", _type,
+           answers=PACKAGE_TYPE.results, verb="explain",
+           problems=("unknown-type", "unknown-member", "invalid", "too-costly")),
     _route("GET", PACKAGE_PATH + "/graph", Permission.READ, "Its nodes, and how they are connected.", _graph,
            query=GraphQuery, answers=(GraphData,), verb="graph", problems=("invalid", "too-costly")),
     _route("GET", PACKAGE_PATH + "/topology", Permission.READ, "The same as a picture: boxes and lines.", _topology,

@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from ordito.ensemble.job_format import moment
+from ordito.results.served import AccountData, MadeToken, ProjectData
 from ordito.server.call import ApiCall, tagged
 from ordito.server.database.tables import ACCOUNTS, BINDINGS, ENSEMBLES, FREEZES, PACKAGES, PROJECTS, TOKENS, USERS
 from ordito.server.identity.principal import ACCOUNT, USER, Principal
@@ -16,17 +17,7 @@ from ordito.server.names import Name, Text, UserName
 from ordito.server.permissions import OWNER, ROLES, Permission
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, PROJECT, Fields, ListPart, Reply, Route
-from ordito.server.routes.identity import MadeToken, NewTokenFields, TokenData, made_token, token_data
-
-
-class ProjectData(msgspec.Struct, frozen=True):
-    """A project."""
-
-    name: str
-    description: str
-    created: str
-    allowed: tuple[str, ...]
-    """What who asks may do in it."""
+from ordito.server.routes.identity import NewTokenFields, made_token, token_data
 
 
 class NewProject(Fields, frozen=True):
@@ -163,14 +154,6 @@ def _check(connection: Connection, project: str, binding: RoleBinding) -> None:
     of_project = (ENSEMBLES.c.project == project) & (ENSEMBLES.c.name == binding.ensemble)
     if binding.ensemble and connection.execute(select(ENSEMBLES.c.name).where(of_project)).first() is None:
         raise ApiProblem("unknown-ensemble", f'there is no ensemble "{project}/{binding.ensemble}"', "make it first")
-
-
-class AccountData(msgspec.Struct, frozen=True):
-    """A service account: programs act as it, with tokens."""
-
-    name: str
-    created: str
-    tokens: tuple[TokenData, ...]
 
 
 class NewAccount(Fields, frozen=True):

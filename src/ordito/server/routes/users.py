@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from starlette.responses import StreamingResponse
 
 from ordito.ensemble.job_format import moment
+from ordito.results.served import DeedData, GroupData, LinkData, UserData
 from ordito.server.call import NUMBER, TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.audit import AuditChain, verified
 from ordito.server.database.tables import AUDIT, BINDINGS, LINKS, MEMBERS, SESSIONS, TOKENS, USERS
@@ -23,17 +24,6 @@ from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Fields, ListPart, PageFields, Reply, Route
 from ordito.server.settings import base_url
-
-
-class UserData(msgspec.Struct, frozen=True):
-    """A user of the server."""
-
-    name: str
-    admin: bool
-    auditor: bool
-    disabled: bool
-    has_password: bool
-    created: str
 
 
 class NewUser(Fields, frozen=True):
@@ -50,13 +40,6 @@ class UserChange(Fields, frozen=True):
     admin: bool | UnsetType = UNSET
     auditor: bool | UnsetType = UNSET
     disabled: bool | UnsetType = UNSET
-
-
-class LinkData(msgspec.Struct, frozen=True):
-    """A link with which a user signs in once, within five minutes."""
-
-    user: str
-    link: str
 
 
 def _user(row: Row[Any]) -> UserData:
@@ -155,13 +138,6 @@ async def _reset(call: ApiCall) -> Reply:
     return await call.change("user.reset", reset, about=name)
 
 
-class GroupData(msgspec.Struct, frozen=True):
-    """A group of users, who have the roles that are bound to it."""
-
-    name: str
-    members: tuple[str, ...]
-
-
 class GroupMembers(Fields, frozen=True):
     """All members of a group, in place of those that it had."""
 
@@ -203,24 +179,6 @@ async def _remove_group(call: ApiCall) -> Reply:
         return Reply()
 
     return await call.change("group.remove", remove, about=group)
-
-
-class DeedData(msgspec.Struct, frozen=True):
-    """A row of the audit log."""
-
-    number: int
-    time: str
-    principal: str
-    by: str
-    address: str
-    request: str
-    action: str
-    project: str
-    ensemble: str
-    object: str
-    outcome: str
-    detail: str
-    hash: str
 
 
 class AuditFields(PageFields, frozen=True):

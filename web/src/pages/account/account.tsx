@@ -1,13 +1,11 @@
 import { type ReactNode, useState } from "react";
 
-import { ask } from "../../api/ask.ts";
 import { useChange, useLook, useTitle } from "../../api/use.ts";
 import { ROLES, type SessionData, type TokenData } from "../../api/types.ts";
 import { Action } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Facts } from "../../parts/facts.tsx";
-import { Field } from "../../parts/form.tsx";
 import { ProblemPart } from "../../parts/problem.tsx";
 import { Badge } from "../../parts/status.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
@@ -15,6 +13,7 @@ import { Time } from "../../parts/time.tsx";
 import { NewToken, scopeOf } from "../../parts/tokens.tsx";
 import { Wait } from "../../parts/wait.tsx";
 import { useMe } from "../../shell/me.ts";
+import PasswordDialog from "../../shell/password.tsx";
 import { chooseTheme, type Theme, useTheme } from "../../shell/theme.ts";
 
 /** Who I am: my tokens, sessions and password, and how pages look to me. */
@@ -145,71 +144,15 @@ function Sessions(): ReactNode {
 }
 
 function Password(): ReactNode {
-  const me = useMe();
-  const [old, setOld] = useState("");
-  const [fresh, setFresh] = useState("");
-  const [said, setSaid] = useState("");
-  const [error, setError] = useState<unknown>();
-  const change = async (): Promise<void> => {
-    setError(undefined);
-    setSaid("");
-    try {
-      await ask("PUT /me/password", { body: { new: fresh, old } });
-      setOld("");
-      setFresh("");
-      setSaid("The password is set; all your other sessions have ended.");
-    } catch (problem) {
-      setError(problem);
-    }
-  };
+  const [isSetting, setSetting] = useState(false);
   return (
     <section className="section" aria-labelledby="password">
-      <h2 id="password">Password</h2>
-      <form
-        className="form account-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void change();
-        }}
-      >
-        {/* Password managers want to know whose it is. */}
-        <input hidden autoComplete="username" value={me.name} readOnly />
-        <Field label="Present password" hint="Leave it empty if you have none yet.">
-          {(control) => (
-            <input
-              {...control}
-              type="password"
-              autoComplete="current-password"
-              value={old}
-              onChange={(event) => setOld(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label="New password" hint="At least 12 characters; a sentence of several words is good.">
-          {(control) => (
-            <input
-              {...control}
-              type="password"
-              autoComplete="new-password"
-              required
-              value={fresh}
-              onChange={(event) => setFresh(event.target.value)}
-            />
-          )}
-        </Field>
-        {error !== undefined && <ProblemPart error={error} title="The password was not set" />}
-        {said && (
-          <p className="tone-ok" role="status">
-            <span aria-hidden="true">● </span>
-            {said}
-          </p>
-        )}
-        <div>
-          <button type="submit" className="button">
-            Set the password
-          </button>
-        </div>
-      </form>
+      <div className="section-head">
+        <h2 id="password">Password</h2>
+        <Action does={() => setSetting(true)}>Set a password</Action>
+      </div>
+      <p className="muted">With it you sign in; all your other sessions end when it is set.</p>
+      {isSetting && <PasswordDialog onClose={() => setSetting(false)} />}
     </section>
   );
 }

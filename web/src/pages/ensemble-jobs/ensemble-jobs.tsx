@@ -5,7 +5,7 @@ import type { JobLine } from "../../api/types.ts";
 import { useLook } from "../../api/use.ts";
 import { Copy } from "../../parts/copy.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { askAddress, ensembleAddress, type EnsembleNamed, EnsemblePage, namedIn } from "../../parts/ensemble-head.tsx";
+import { askAddress, type EnsembleNamed, EnsemblePage, ensembleAddress, namedIn } from "../../parts/ensemble-head.tsx";
 import { exactSpan } from "../../parts/moment.ts";
 import { Status } from "../../parts/status.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
@@ -37,12 +37,16 @@ export default function EnsembleJobsPage({ params }: PageProps): ReactNode {
           aria-label="Filter the jobs"
           placeholder="failed upgrade A6BM"
           value={filter}
-          onChange={({ target }) => go(target.value ? `${here}?filter=${encodeURIComponent(target.value)}` : here, { replace: true })}
+          onChange={({ target }) =>
+            go(target.value ? `${here}?filter=${encodeURIComponent(target.value)}` : here, { replace: true })
+          }
         />
       </div>
       <Wait for={found} title="The jobs could not be read" lines={6}>
         {(data) => {
-          const rows = data.jobs.filter((job) => fits(job, filter)).sort((one, other) => (one.start < other.start ? 1 : -1));
+          const rows = data.jobs
+            .filter((job) => fits(job, filter))
+            .sort((one, other) => (one.start < other.start ? 1 : -1));
           return (
             <>
               {data.problems.map((problem) => (

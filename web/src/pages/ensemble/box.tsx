@@ -1,4 +1,12 @@
-import { createContext, type MouseEvent, type ReactNode, useContext, useLayoutEffect, useRef, useSyncExternalStore } from "react";
+import {
+  createContext,
+  type MouseEvent,
+  type ReactNode,
+  useContext,
+  useLayoutEffect,
+  useRef,
+  useSyncExternalStore,
+} from "react";
 
 import type { PictureBox } from "../../api/types.ts";
 import { Status } from "../../parts/status.tsx";

@@ -1,12 +1,12 @@
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link } from "wouter";
 
-import type { DescribedInstance, DescribedNode, Dependency, TaskLine, Value } from "../../api/types.ts";
+import type { Dependency, DescribedInstance, DescribedNode, TaskLine, Value } from "../../api/types.ts";
 import { useLook } from "../../api/use.ts";
 import { usePaced } from "../../live/paced.ts";
 import { Action, useUnable } from "../../parts/action.tsx";
 import { Copy } from "../../parts/copy.tsx";
-import { askAddress, ensembleAddress, type EnsembleNamed } from "../../parts/ensemble-head.tsx";
+import { askAddress, type EnsembleNamed, ensembleAddress } from "../../parts/ensemble-head.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { exactSpan } from "../../parts/moment.ts";
 import { Badge, Status } from "../../parts/status.tsx";
@@ -86,7 +86,10 @@ interface InstanceListProps {
 
 /** Instances that can be chosen, those that need somebody first, at most forty. */
 function InstanceList({ dots, numbers, onChoose }: InstanceListProps): ReactNode {
-  const sorted = WORST_FIRST.flatMap((tone) => numbers.filter((number) => dots.toneOf(number) === tone)).slice(0, MOST_LISTED);
+  const sorted = WORST_FIRST.flatMap((tone) => numbers.filter((number) => dots.toneOf(number) === tone)).slice(
+    0,
+    MOST_LISTED,
+  );
   return (
     <ul className="chosen-list">
       {sorted.map((number) => {
@@ -102,7 +105,9 @@ function InstanceList({ dots, numbers, onChoose }: InstanceListProps): ReactNode
         );
       })}
       {numbers.length > sorted.length && (
-        <li className="muted">and {(numbers.length - sorted.length).toLocaleString("en")} more; the table has them all</li>
+        <li className="muted">
+          and {(numbers.length - sorted.length).toLocaleString("en")} more; the table has them all
+        </li>
       )}
     </ul>
   );
@@ -138,7 +143,9 @@ function InstancePanel({ of, dots, id, onChoose }: InstancePanelProps): ReactNod
             <>
               <Failure of={of} data={data} />
               <dl className="pairs">
-                <Pair name="State">{dot?.operation ? `${dot.state}: ${dot.operation}` : (dot?.state ?? data.state)}</Pair>
+                <Pair name="State">
+                  {dot?.operation ? `${dot.state}: ${dot.operation}` : (dot?.state ?? data.state)}
+                </Pair>
                 {data.effective !== data.local && (
                   <Pair name="By itself">
                     <Status of={data.local} />
@@ -211,7 +218,15 @@ function ChooseInstance({ id, onChoose }: { id: string; onChoose: (chosen: Chose
 }
 
 /** The name of a node, to be chosen where it has a box of its own. */
-function ChooseBox({ dots, node, onChoose }: { dots: Dots; node: string; onChoose: (chosen: Chosen) => void }): ReactNode {
+function ChooseBox({
+  dots,
+  node,
+  onChoose,
+}: {
+  dots: Dots;
+  node: string;
+  onChoose: (chosen: Chosen) => void;
+}): ReactNode {
   if (!dots.topology.boxes.some((box) => box.id === node)) return node;
   return (
     <button type="button" className="chosen-link" onClick={() => onChoose({ box: node })}>
@@ -264,7 +279,9 @@ function InstanceActions({ of, data }: { of: EnsembleNamed; data: DescribedInsta
       <Action does={askAddress(of, "run", { instance: id })} unable={unable}>
         Run operation
       </Action>
-      {last && <Action does={ensembleAddress(of, `jobs/${last.job}/log?instance=${encodeURIComponent(id)}`)}>Logs</Action>}
+      {last && (
+        <Action does={ensembleAddress(of, `jobs/${last.job}/log?instance=${encodeURIComponent(id)}`)}>Logs</Action>
+      )}
       <Menu
         label={
           <>
@@ -315,7 +332,17 @@ function textOf(value: Value): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 1);
 }
 
-function Links({ dots, data, number, onChoose }: { dots: Dots; data: DescribedInstance; number: number | undefined; onChoose: (chosen: Chosen) => void }): ReactNode {
+function Links({
+  dots,
+  data,
+  number,
+  onChoose,
+}: {
+  dots: Dots;
+  data: DescribedInstance;
+  number: number | undefined;
+  onChoose: (chosen: Chosen) => void;
+}): ReactNode {
   const hosted = number === undefined ? [] : dots.hostedBy(number);
   if (!data.requirements.length && !hosted.length) return <p className="muted">It needs nothing, and hosts nothing.</p>;
   return (
@@ -333,11 +360,20 @@ function Links({ dots, data, number, onChoose }: { dots: Dots; data: DescribedIn
   );
 }
 
-function Requirement({ dots, of: one, onChoose }: { dots: Dots; of: Dependency; onChoose: (chosen: Chosen) => void }): ReactNode {
+function Requirement({
+  dots,
+  of: one,
+  onChoose,
+}: {
+  dots: Dots;
+  of: Dependency;
+  onChoose: (chosen: Chosen) => void;
+}): ReactNode {
   return (
     <section>
       <h3>
-        {one.requirement} <span aria-hidden="true">→</span> <ChooseBox dots={dots} node={one.target} onChoose={onChoose} />
+        {one.requirement} <span aria-hidden="true">→</span>{" "}
+        <ChooseBox dots={dots} node={one.target} onChoose={onChoose} />
         {one.optional && <Badge>optional</Badge>}
       </h3>
       <p className="muted">{one.relationship.replace("tosca.relationships.", "")}</p>
@@ -381,7 +417,9 @@ function History({ of, events }: { of: EnsembleNamed; events: readonly TaskLine[
           <Status of={one.outcome} short />
           <span>
             <Link href={ensembleAddress(of, `jobs/${one.job}`)}>{one.operation}</Link>
-            {one.seconds !== null && <span className="muted"> {one.seconds < 1 ? "under 1 s" : exactSpan(one.seconds)}</span>}
+            {one.seconds !== null && (
+              <span className="muted"> {one.seconds < 1 ? "under 1 s" : exactSpan(one.seconds)}</span>
+            )}
             {one.summary && <span className="chosen-summary">{one.summary}</span>}
           </span>
           <Time at={one.start} />
@@ -410,7 +448,9 @@ function BoxPanel({ of, dots, at, onChoose, onOpen }: BoxPanelProps): ReactNode 
     { path: { ...of, name: `node:${box?.id ?? ""}` } },
     { off: isGroup },
   );
-  useAgain(dots, WORST_FIRST.map((tone) => counts[tone]).join(" "), () => (isGroup ? Promise.resolve() : found.refetch()));
+  useAgain(dots, WORST_FIRST.map((tone) => counts[tone]).join(" "), () =>
+    isGroup ? Promise.resolve() : found.refetch(),
+  );
   if (!box) return null;
   const instances = dots.inBox[at] ?? [];
   return (

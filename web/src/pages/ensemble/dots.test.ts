@@ -5,7 +5,19 @@ import type { TopologyData } from "../../api/types.ts";
 import { ALL, Dots } from "./dots.ts";
 import { fits, narrowingOf } from "./narrowing.ts";
 
-const BOX = { kind: "node", type: "Web", parent: "", x: 0, y: 0, w: 90, h: 60, nodes: 1, folded: false, columns: 2, counts: {} };
+const BOX = {
+  kind: "node",
+  type: "Web",
+  parent: "",
+  x: 0,
+  y: 0,
+  w: 90,
+  h: 60,
+  nodes: 1,
+  folded: false,
+  columns: 2,
+  counts: {},
+};
 
 function topology(states: string, statuses: string): TopologyData {
   return {
@@ -38,14 +50,26 @@ test("instances stand in their boxes, and are counted there", () => {
   assert.equal(dots.counts().ok, 2);
   assert.deepEqual(dots.hostedBy(0), [1, 2]);
   assert.deepEqual(dots.at(2), {
-    id: "web_2", box: 0, title: "web", type: "Web", state: "error", status: "error", operation: "", host: "db_1",
+    id: "web_2",
+    box: 0,
+    title: "web",
+    type: "Web",
+    state: "error",
+    status: "error",
+    operation: "",
+    host: "db_1",
   }); // prettier-ignore
 });
 
 test("only boxes that something has changed in are told so", () => {
   const dots = new Dots(topology("sss", "ooo"));
   const told: string[] = [];
-  for (const [name, box] of [["web", 0], ["db", 1], ["all", ALL]] as const) dots.watch(box, () => told.push(name));
+  for (const [name, box] of [
+    ["web", 0],
+    ["db", 1],
+    ["all", ALL],
+  ] as const)
+    dots.watch(box, () => told.push(name));
   assert.equal(dots.take({ instances: { id: ["web_1"], state: "x", local: "e" }, running: NOTHING }), false);
   assert.deepEqual(told, ["web", "all"]);
   assert.equal(dots.toneOf(1), "error");
@@ -73,7 +97,10 @@ test("instances that are not in the picture are noticed, unless they are gone", 
 
 test("a picture that is read again goes on with what runs", () => {
   const before = new Dots(topology("sss", "ooo"));
-  before.take({ instances: { id: [], state: "", local: "" }, running: { id: ["db_1"], operation: ["Standard.start"] } });
+  before.take({
+    instances: { id: [], state: "", local: "" },
+    running: { id: ["db_1"], operation: ["Standard.start"] },
+  });
   const after = new Dots(topology("sss", "ooo"));
   after.goOnFrom(before);
   assert.deepEqual(after.running(1), [["db_1", "Standard.start"]]);
@@ -82,7 +109,10 @@ test("a picture that is read again goes on with what runs", () => {
 test("what does not fit is dim, also after it has changed", () => {
   const dots = new Dots(topology("ssx", "ooe"));
   dots.narrow(narrowingOf("status:error web"));
-  assert.deepEqual([0, 1, 2].map((at) => dots.isDim(at)), [true, true, false]);
+  assert.deepEqual(
+    [0, 1, 2].map((at) => dots.isDim(at)),
+    [true, true, false],
+  );
   dots.take({ instances: { id: ["web_1"], state: "x", local: "e" }, running: NOTHING });
   assert.equal(dots.isDim(1), false);
   dots.narrow(undefined);
@@ -92,7 +122,8 @@ test("what does not fit is dim, also after it has changed", () => {
 test("a filter is written as words", () => {
   assert.equal(narrowingOf("  "), undefined);
   const dot = new Dots(topology("sss", "ooo")).at(1);
-  const isFound = (text: string): boolean => fits(dot, narrowingOf(text) ?? { status: [], state: [], node: [], texts: [] });
+  const isFound = (text: string): boolean =>
+    fits(dot, narrowingOf(text) ?? { status: [], state: [], node: [], texts: [] });
   assert.ok(isFound("status:error,ok state:started node:web WEB"));
   assert.ok(!isFound("node:db"));
   assert.ok(!isFound("status:error"));

@@ -4,13 +4,29 @@ import { fits, type Narrowing } from "./narrowing.ts";
 
 /** The words for the letters of node states; a capital letter stands for one in which an operation runs. */
 export const STATES: Readonly<Record<string, string>> = {
-  i: "initial", C: "creating", c: "created", F: "configuring", f: "configured", S: "starting", s: "started",
-  T: "stopping", D: "deleting", d: "deleted", x: "error", "?": "unknown",
+  i: "initial",
+  C: "creating",
+  c: "created",
+  F: "configuring",
+  f: "configured",
+  S: "starting",
+  s: "started",
+  T: "stopping",
+  D: "deleting",
+  d: "deleted",
+  x: "error",
+  "?": "unknown",
 }; // prettier-ignore
 
 /** The words for the letters of statuses. */
 const STATUSES: Readonly<Record<string, Tone>> = {
-  o: "ok", d: "degraded", p: "pending", u: "unknown", e: "error", a: "absent", "?": "unknown",
+  o: "ok",
+  d: "degraded",
+  p: "pending",
+  u: "unknown",
+  e: "error",
+  a: "absent",
+  "?": "unknown",
 }; // prettier-ignore
 
 /** All tones, those that need somebody first. */
@@ -121,7 +137,9 @@ export class Dots {
   /** The instances that an instance hosts. */
   hostedBy(number: number): number[] {
     const found: number[] = [];
-    this.topology.instances?.host.forEach((host, at) => host === number && found.push(at));
+    this.topology.instances?.host.forEach((host, at) => {
+      if (host === number) found.push(at);
+    });
     return found;
   }
 

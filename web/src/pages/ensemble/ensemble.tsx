@@ -1,5 +1,16 @@
 import type { UseQueryResult } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import {
+  lazy,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
 import { Link, useLocation, useSearch } from "wouter";
 
 import type { Answer } from "../../api/ask.ts";
@@ -11,9 +22,9 @@ import { announce } from "../../parts/announce.ts";
 import { Empty } from "../../parts/empty.tsx";
 import {
   askAddress,
-  ensembleAddress,
   type EnsembleNamed,
   EnsemblePage,
+  ensembleAddress,
   isEnd,
   namedIn,
   useEnsembleAgain,
@@ -137,24 +148,18 @@ function Shown({ of, dots }: { of: EnsembleNamed; dots: Dots }): ReactNode {
 
   const latest = useRef({ shown, of });
   latest.current = { shown, of };
-  const change = useCallback(
-    (set: (words: URLSearchParams) => void): string => {
-      const words = new URLSearchParams(latest.current.shown);
-      set(words);
-      const text = words.toString();
-      return ensembleAddress(latest.current.of) + (text && `?${text}`);
-    },
-    [],
-  );
+  const change = useCallback((set: (words: URLSearchParams) => void): string => {
+    const words = new URLSearchParams(latest.current.shown);
+    set(words);
+    const text = words.toString();
+    return ensembleAddress(latest.current.of) + (text && `?${text}`);
+  }, []);
   const put = useCallback((set: (words: URLSearchParams) => void) => go(change(set), { replace: true }), [go, change]);
   const chosen = useMemo((): Chosen => {
     const [instance, box] = [shown.get("instance"), shown.get("box")];
     return instance ? { instance } : box ? { box } : undefined;
   }, [shown]);
-  const choose = useCallback(
-    (what: Chosen) => put((words) => chooseIn(words, what)),
-    [put],
-  );
+  const choose = useCallback((what: Chosen) => put((words) => chooseIn(words, what)), [put]);
   const addressOf = useCallback((instance: string) => change((words) => chooseIn(words, { instance })), [change]);
   const openBox = useCallback(
     (box: string, isOpen: boolean) =>
@@ -174,7 +179,7 @@ function Shown({ of, dots }: { of: EnsembleNamed; dots: Dots }): ReactNode {
   const step = (by: 1 | -1, isWanted: (number: number) => boolean): void | false => {
     const at = instance === undefined ? -1 : (dots.numberOf(instance) ?? -1);
     for (let n = 1; n <= dots.size; n += 1) {
-      const number = (((at < 0 && by < 0 ? 0 : at) + by * n) % dots.size + dots.size) % dots.size;
+      const number = ((((at < 0 && by < 0 ? 0 : at) + by * n) % dots.size) + dots.size) % dots.size;
       if (isWanted(number)) return choose({ instance: dots.ids[number] ?? "" });
     }
     return false;
@@ -289,14 +294,24 @@ function Finding({ text, onText, onNext }: FindingProps): ReactNode {
 }
 
 /** How many instances there are of each status; a click filters by it. */
-function Counts({ dots, filter, onFilter }: { dots: Dots; filter: string; onFilter: (text: string) => void }): ReactNode {
+function Counts({
+  dots,
+  filter,
+  onFilter,
+}: {
+  dots: Dots;
+  filter: string;
+  onFilter: (text: string) => void;
+}): ReactNode {
   useSyncExternalStore(
     (told) => dots.watch(ALL, told),
     () => dots.version(ALL),
   );
   const counts = dots.counts();
   const words = filter.split(/\s+/).filter(Boolean);
-  const spoken = `${dots.size} instances: ${WORST_FIRST.filter((tone) => counts[tone]).map((tone) => `${counts[tone]} ${tone}`).join(", ")}`;
+  const spoken = `${dots.size} instances: ${WORST_FIRST.filter((tone) => counts[tone])
+    .map((tone) => `${counts[tone]} ${tone}`)
+    .join(", ")}`;
   const first = useRef(spoken);
   useEffect(() => {
     if (spoken !== first.current) announce(spoken);
@@ -307,7 +322,9 @@ function Counts({ dots, filter, onFilter }: { dots: Dots; filter: string; onFilt
       {WORST_FIRST.filter((tone) => counts[tone] || words.includes(`status:${tone}`)).map((tone) => {
         const word = `status:${tone}`;
         const isOn = words.includes(word);
-        const toggled = isOn ? words.filter((one) => one !== word) : [...words.filter((one) => !one.startsWith("status:")), word];
+        const toggled = isOn
+          ? words.filter((one) => one !== word)
+          : [...words.filter((one) => !one.startsWith("status:")), word];
         return (
           <button
             key={tone}

@@ -37,8 +37,18 @@ export function InstanceTable({ dots, isNarrowed, chosen, onChoose, addressOf }:
           </Link>
         )),
       },
-      { id: "status", head: "Status", width: "minmax(7rem, 0.8fr)", cell: cell(({ status }) => <Status of={status} />) },
-      { id: "state", head: "State", width: "minmax(8rem, 1fr)", cell: cell(({ operation, state }) => operation || state) },
+      {
+        id: "status",
+        head: "Status",
+        width: "minmax(7rem, 0.8fr)",
+        cell: cell(({ status }) => <Status of={status} />),
+      },
+      {
+        id: "state",
+        head: "State",
+        width: "minmax(8rem, 1fr)",
+        cell: cell(({ operation, state }) => operation || state),
+      },
       { id: "node", head: "Node", width: "minmax(8rem, 1.2fr)", cell: cell(({ title }) => title) },
       { id: "type", head: "Type", width: "minmax(8rem, 1.2fr)", cell: cell(({ type }) => shortType(type)) },
       { id: "host", head: "On", width: "minmax(8rem, 1fr)", cell: cell(({ host }) => host) },

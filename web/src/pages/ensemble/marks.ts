@@ -120,7 +120,14 @@ function markOf(tone: Tone, colour: string, scale: number): HTMLCanvasElement {
 }
 
 /** Draw the dots of a box; `chosen` is the number of one that has a ring around it, or -1. */
-export function drawDots(canvas: HTMLCanvasElement, dots: Dots, box: number, columns: number, colours: Colours, chosen: number): void {
+export function drawDots(
+  canvas: HTMLCanvasElement,
+  dots: Dots,
+  box: number,
+  columns: number,
+  colours: Colours,
+  chosen: number,
+): void {
   const all = dots.inBox[box] ?? [];
   const scale = scaleFor(all.length);
   const width = columns * DOT * scale;

@@ -14,14 +14,18 @@ export function narrowingOf(text: string): Narrowing | undefined {
   const words = text.split(/\s+/).filter(Boolean);
   for (const word of words) {
     const [name = "", value = ""] = word.split(/:(.*)/s);
-    if ((name === "status" || name === "state" || name === "node") && value) found[name].push(...value.split(",").filter(Boolean));
+    if ((name === "status" || name === "state" || name === "node") && value)
+      found[name].push(...value.split(",").filter(Boolean));
     else found.texts.push(word.toLowerCase());
   }
   return words.length ? found : undefined;
 }
 
 /** Whether an instance is looked for. */
-export function fits(dot: Pick<Dot, "id" | "title" | "type" | "state" | "status" | "operation">, wanted: Narrowing): boolean {
+export function fits(
+  dot: Pick<Dot, "id" | "title" | "type" | "state" | "status" | "operation">,
+  wanted: Narrowing,
+): boolean {
   if (wanted.status.length && !wanted.status.includes(dot.status)) return false;
   if (wanted.state.length && !wanted.state.includes(dot.state)) return false;
   if (wanted.node.length && !wanted.node.includes(dot.title)) return false;

@@ -52,7 +52,10 @@ const HEAD = 6;
 const BEND = 0.4;
 
 /** The line of an edge: it leaves and enters at the sides that face each other, so that it crosses little. */
-export function lineOf(edge: Pick<PictureEdge, "source" | "target">, places: ReadonlyMap<string, Place>): Line | undefined {
+export function lineOf(
+  edge: Pick<PictureEdge, "source" | "target">,
+  places: ReadonlyMap<string, Place>,
+): Line | undefined {
   const from = places.get(edge.source);
   const to = places.get(edge.target);
   if (!from || !to || from === to) return undefined;

@@ -31,7 +31,9 @@ export default function EnsemblesPage(): ReactNode {
       <div className="page-head">
         <h1>
           Ensembles
-          {found.data && <span className="count figure">{found.data.data.items.length}</span>}
+          {found.data && found.data.data.items.length > 0 && (
+            <span className="count figure">{found.data.data.items.length}</span>
+          )}
         </h1>
         <input
           type="search"

@@ -159,14 +159,14 @@ function Form({ projects, onClose }: { projects: readonly ProjectData[]; onClose
         </Field>
       )}
       {error !== undefined && <ProblemPart error={error} title="It was not made" />}
-      <footer className="buttons">
+      <div className="buttons">
         <button type="button" className="button" onClick={onClose}>
           Cancel
         </button>
         <button type="submit" className="button main" disabled={doing !== ""}>
           {doing || "Make it"}
         </button>
-      </footer>
+      </div>
     </form>
   );
 }

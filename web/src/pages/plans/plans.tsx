@@ -4,7 +4,7 @@ import { Link, useLocation, useSearch } from "wouter";
 import type { AskedPlan } from "../../api/types.ts";
 import { useLook } from "../../api/use.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { askAddress, ensembleAddress, EnsemblePage, namedIn } from "../../parts/ensemble-head.tsx";
+import { askAddress, EnsemblePage, ensembleAddress, namedIn } from "../../parts/ensemble-head.tsx";
 import { Badge, Status } from "../../parts/status.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";

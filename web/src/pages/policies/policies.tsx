@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import type { EventOfTrigger, NoticeData, PolicyData, TriggerData } from "../../api/types.ts";
 import { useLook } from "../../api/use.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { askAddress, ensembleAddress, type EnsembleNamed, EnsemblePage, namedIn } from "../../parts/ensemble-head.tsx";
+import { askAddress, type EnsembleNamed, EnsemblePage, ensembleAddress, namedIn } from "../../parts/ensemble-head.tsx";
 import { Badge, Status } from "../../parts/status.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Wait } from "../../parts/wait.tsx";

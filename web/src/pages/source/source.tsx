@@ -151,7 +151,7 @@ function Compared({ of, file, before, after }: ComparedProps): ReactNode {
         {one && other && !gone && !added && <Status of="the same" tone="absent" />}
         {(gone > 0 || added > 0) && (
           <span className="figure">
-            +{added} −{gone} lines
+            +{added} -{gone} lines
           </span>
         )}
       </p>
