@@ -1,11 +1,13 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 
 import { useTopics } from "../live/use.ts";
-import { type AnswerOf, ask, type Asked, type LookName } from "./ask.ts";
+import { type AnswerOf, type Asked, ask, type LookName } from "./ask.ts";
 import type { Reading } from "./use.ts";
 
 /** The routes that give a list in parts. */
-export type ListName = { [R in LookName]: AnswerOf<R> extends { items: unknown[]; next: string | null } ? R : never }[LookName];
+export type ListName = {
+  [R in LookName]: AnswerOf<R> extends { items: unknown[]; next: string | null } ? R : never;
+}[LookName];
 type ItemOf<R extends ListName> = AnswerOf<R> extends { items: (infer T)[] } ? T : never;
 
 export interface Parts<T> {
@@ -19,7 +21,11 @@ export interface Parts<T> {
 }
 
 /** A list that comes in parts: `useParts("GET /users", {})`. All parts are read again when a topic tells something. */
-export function useParts<R extends ListName>(route: R, asked: NoInfer<Asked<R>>, reading: Reading = {}): Parts<ItemOf<R>> {
+export function useParts<R extends ListName>(
+  route: R,
+  asked: NoInfer<Asked<R>>,
+  reading: Reading = {},
+): Parts<ItemOf<R>> {
   const store = useQueryClient();
   const key = [route, asked, "parts"];
   const found = useInfiniteQuery({
@@ -34,7 +40,10 @@ export function useParts<R extends ListName>(route: R, asked: NoInfer<Asked<R>>,
     enabled: !reading.off,
     refetchOnMount: "always",
   });
-  useTopics(reading.off ? [] : (reading.topics ?? []), () => void store.invalidateQueries({ queryKey: key, exact: true }));
+  useTopics(
+    reading.off ? [] : (reading.topics ?? []),
+    () => void store.invalidateQueries({ queryKey: key, exact: true }),
+  );
   return {
     items: found.data?.pages.flatMap((part) => part.items),
     more: found.hasNextPage ? () => void found.fetchNextPage() : undefined,

@@ -19,7 +19,14 @@ export function Action({ does, unable, className = "button", name, children }: A
   const why = useId();
   if (unable) {
     return (
-      <button type="button" className={className} aria-label={name} aria-disabled="true" aria-describedby={why} title={unable}>
+      <button
+        type="button"
+        className={className}
+        aria-label={name}
+        aria-disabled="true"
+        aria-describedby={why}
+        title={unable}
+      >
         {children}
         <span id={why} hidden>
           {unable}

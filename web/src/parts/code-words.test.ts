@@ -20,7 +20,12 @@ test("keys, comments and names of types of a template are told apart", () => {
 test("a line is made of its words again, whatever it is", () => {
   for (const line of ["", "  a: b", "\ttype:", "type: [ a ]", "# all", "a: 'x # y' # z", "- - a: 1"]) {
     for (const file of ["a.yaml", "a.sh", "a.txt", "Makefile"]) {
-      assert.equal(wordsOf(line, file).map(({ text }) => text).join(""), line);
+      assert.equal(
+        wordsOf(line, file)
+          .map(({ text }) => text)
+          .join(""),
+        line,
+      );
     }
   }
 });

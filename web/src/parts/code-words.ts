@@ -4,7 +4,16 @@ export interface Word {
   text: string;
 }
 
-const TYPED = new Set(["type", "derived_from", "node", "relationship", "capability", "node_type", "relationship_type", "entry_schema"]);
+const TYPED = new Set([
+  "type",
+  "derived_from",
+  "node",
+  "relationship",
+  "capability",
+  "node_type",
+  "relationship_type",
+  "entry_schema",
+]);
 const KEY = /^(\s*(?:- )*)([\w.:/"' -]*?[\w"'])(:)(?=\s|$)/;
 const NAME = /^(\s*)([A-Za-z_][\w.:-]*)(.*)$/;
 const COMMENT = /(^|\s)#.*$/;
@@ -16,9 +25,10 @@ export function wordsOf(line: string, file: string): Word[] {
   if (!isYaml && !isScript) return [{ is: "plain", text: line }];
   const comment = commentOf(line);
   const rest = comment ? line.slice(0, line.length - comment.length) : line;
-  return [...(isYaml ? yaml(rest) : [{ is: "plain", text: rest } as const]), { is: "comment", text: comment } as const].filter(
-    ({ text }) => text !== "",
-  );
+  return [
+    ...(isYaml ? yaml(rest) : [{ is: "plain", text: rest } as const]),
+    { is: "comment", text: comment } as const,
+  ].filter(({ text }) => text !== "");
 }
 
 /** The comment at the end of a line, "" for none; a `#` in quotes begins none. */
@@ -43,7 +53,14 @@ function yaml(line: string): Word[] {
   if (!TYPED.has(key)) {
     // A whole entry on one line: `web: { type: Compute }`.
     const inner = /^(.*\btype: *)([A-Za-z_][\w.:-]*)(.*)$/.exec(rest);
-    return inner ? [...words, { is: "plain", text: inner[1] ?? "" }, { is: "type", text: inner[2] ?? "" }, { is: "plain", text: inner[3] ?? "" }] : [...words, { is: "plain", text: rest }];
+    return inner
+      ? [
+          ...words,
+          { is: "plain", text: inner[1] ?? "" },
+          { is: "type", text: inner[2] ?? "" },
+          { is: "plain", text: inner[3] ?? "" },
+        ]
+      : [...words, { is: "plain", text: rest }];
   }
   const [, space = "", name = "", after = ""] = NAME.exec(rest) ?? [];
   if (!name) return [...words, { is: "plain", text: rest }];

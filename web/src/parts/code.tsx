@@ -96,7 +96,10 @@ export function Code({ file, text, findings, line, onLine, addressOf, onType }: 
           }}
         />
         <span className="muted" role="status">
-          {wanted && (hits.length ? `${at < 0 ? "" : `${at + 1} of `}${hits.length} ${hits.length === 1 ? "line" : "lines"}` : "not found")}
+          {wanted &&
+            (hits.length
+              ? `${at < 0 ? "" : `${at + 1} of `}${hits.length} ${hits.length === 1 ? "line" : "lines"}`
+              : "not found")}
         </span>
         <button type="submit" className="button" disabled={!hits.length}>
           Next
@@ -169,7 +172,13 @@ function Piece({ of, wanted, onType }: PieceProps): ReactNode {
   const text = <Marked text={of.text} wanted={wanted} />;
   if (of.is === "type" && onType) {
     return (
-      <button type="button" className="code-type" title={`What ${of.text} is`} onClick={() => onType(of.text)} onFocus={() => onType(of.text)}>
+      <button
+        type="button"
+        className="code-type"
+        title={`What ${of.text} is`}
+        onClick={() => onType(of.text)}
+        onFocus={() => onType(of.text)}
+      >
         {text}
       </button>
     );

@@ -60,7 +60,16 @@ interface ConfirmProps {
 }
 
 /** Asks before something is done, says why it was not done, and closes once it is. */
-export function Confirm({ title, children, does, name, danger = false, stays = false, onConfirm, onClose }: ConfirmProps): ReactNode {
+export function Confirm({
+  title,
+  children,
+  does,
+  name,
+  danger = false,
+  stays = false,
+  onConfirm,
+  onClose,
+}: ConfirmProps): ReactNode {
   const [typed, setTyped] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();

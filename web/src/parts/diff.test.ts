@@ -22,16 +22,35 @@ test("every line has its numbers", () => {
 });
 
 test("both texts can be made of the lines again, however much differs", () => {
-  const text = (length: number, step: number): string => Array.from({ length }, (_, at) => `line ${at * step}`).join("\n");
-  for (const [one, other] of [[text(300, 1), text(200, 2)], [text(6_000, 1), text(6_000, 3)]] as const) {
+  const text = (length: number, step: number): string =>
+    Array.from({ length }, (_, at) => `line ${at * step}`).join("\n");
+  for (const [one, other] of [
+    [text(300, 1), text(200, 2)],
+    [text(6_000, 1), text(6_000, 3)],
+  ] as const) {
     const lines = lineDiff(one, other);
-    assert.equal(lines.filter(({ is }) => is !== "new").map((line) => line.text).join("\n"), one);
-    assert.equal(lines.filter(({ is }) => is !== "gone").map((line) => line.text).join("\n"), other);
+    assert.equal(
+      lines
+        .filter(({ is }) => is !== "new")
+        .map((line) => line.text)
+        .join("\n"),
+      one,
+    );
+    assert.equal(
+      lines
+        .filter(({ is }) => is !== "gone")
+        .map((line) => line.text)
+        .join("\n"),
+      other,
+    );
   }
 });
 
 test("what is the same is left out, save around what differs", () => {
   const before = Array.from({ length: 30 }, (_, at) => String(at)).join("\n");
   const found = shortened(lineDiff(before, before.replace("\n15\n", "\n\n")), 1);
-  assert.deepEqual(found.map((line) => line && line.text), [null, "14", "15", "", "16", null]);
+  assert.deepEqual(
+    found.map((line) => line?.text),
+    [undefined, "14", "15", "", "16", undefined],
+  );
 });

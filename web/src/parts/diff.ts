@@ -41,7 +41,8 @@ function shortest(old: readonly string[], fresh: readonly string[]): DiffLine["i
     taken.push(reach);
     const next = new Map(reach);
     for (let diagonal = -length; diagonal <= length; diagonal += 2) {
-      const isDown = diagonal === -length || (diagonal !== length && get(reach, diagonal - 1) < get(reach, diagonal + 1));
+      const isDown =
+        diagonal === -length || (diagonal !== length && get(reach, diagonal - 1) < get(reach, diagonal + 1));
       let x = isDown ? get(reach, diagonal + 1) : get(reach, diagonal - 1) + 1;
       while (x < old.length && x - diagonal < fresh.length && old[x] === fresh[x - diagonal]) x += 1;
       next.set(diagonal, x);

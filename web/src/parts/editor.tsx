@@ -53,11 +53,19 @@ export function Editor({ label, text, onText, findings = [], marked, rows = 24 }
       <ul id={about} className="editor-findings" aria-live="polite">
         {findings.map((one) => (
           <li key={`${one.line}:${one.column}:${one.code}:${one.message}`}>
-            <button type="button" className="link" onClick={() => area.current && goTo(area.current, one.line, one.column)}>
+            <button
+              type="button"
+              className="link"
+              onClick={() => area.current && goTo(area.current, one.line, one.column)}
+            >
               <span className={one.severity === "error" ? "tone-error" : "tone-degraded"}>
                 {one.severity === "error" ? "✖" : "▲"} {one.severity}
               </span>{" "}
-              {one.line !== null && <span className="mono muted">{one.line}:{one.column ?? 1} </span>}
+              {one.line !== null && (
+                <span className="mono muted">
+                  {one.line}:{one.column ?? 1}{" "}
+                </span>
+              )}
               {one.message}
               {one.hint && <span className="muted">: {one.hint}</span>}
             </button>

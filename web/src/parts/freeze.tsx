@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from "react";
 
 import { ask } from "../api/ask.ts";
-import { useLook } from "../api/use.ts";
 import type { FreezeData, NewFreeze } from "../api/types.ts";
+import { useLook } from "../api/use.ts";
 import { Action } from "./action.tsx";
 import { Confirm } from "./dialog.tsx";
 import { Field } from "./form.tsx";
@@ -72,7 +72,14 @@ export function FreezePart({ project = "", ensemble = "", does, about, unable }:
             <p>{about}</p>
             <Field label="Reason" hint="Everybody sees it.">
               {(control) => (
-                <input {...control} required autoFocus maxLength={1_000} value={reason} onChange={(event) => setReason(event.target.value)} />
+                <input
+                  {...control}
+                  required
+                  autoFocus
+                  maxLength={1_000}
+                  value={reason}
+                  onChange={(event) => setReason(event.target.value)}
+                />
               )}
             </Field>
             <Field label="Hours" hint="After so many it ends by itself; empty for not.">
@@ -107,7 +114,11 @@ function holds(one: FreezeData, project: string, ensemble: string): boolean {
 }
 
 function Frozen({ of }: { of: FreezeData }): ReactNode {
-  const where = of.ensemble ? `${of.project}/${of.ensemble}` : of.project ? `the project ${of.project}` : "the whole server";
+  const where = of.ensemble
+    ? `${of.project}/${of.ensemble}`
+    : of.project
+      ? `the project ${of.project}`
+      : "the whole server";
   return (
     <p>
       <Status of="frozen" tone="degraded">

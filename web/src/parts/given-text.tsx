@@ -3,8 +3,8 @@ import { type ReactNode, useDeferredValue, useEffect, useState } from "react";
 
 import { type Answer, ask } from "../api/ask.ts";
 import { asProblem } from "../api/problem.ts";
-import { useLook } from "../api/use.ts";
 import type { CheckedText, FindingData, GivenText } from "../api/types.ts";
+import { useLook } from "../api/use.ts";
 import { Action } from "./action.tsx";
 import { announce } from "./announce.ts";
 import { lineDiff } from "./diff.ts";
@@ -65,7 +65,10 @@ function Edited({ of, what, label, unable, unableToCheck, present, onRead }: Edi
     setError(undefined);
     try {
       const sent = { path: { ...of }, body: { text } };
-      const done = what === "spec" ? await ask(`PUT ${E}/spec`, sent, { match }) : await ask(`PUT ${E}/inventory`, sent, { match });
+      const done =
+        what === "spec"
+          ? await ask(`PUT ${E}/spec`, sent, { match })
+          : await ask(`PUT ${E}/inventory`, sent, { match });
       setBegun({ ...done, data: { text } });
       announce("saved");
       await store.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith(`GET ${E}/`) });
@@ -98,7 +101,11 @@ function Edited({ of, what, label, unable, unableToCheck, present, onRead }: Edi
       {error !== undefined && !isConflict && !findings.length && <ProblemPart error={error} title="It was not saved" />}
       {!isConflict && (
         <div className="given-foot">
-          <Action className="button main" does={() => void save(begun.etag)} unable={unable ?? (isBusy ? "it is being saved" : isTouched ? undefined : "nothing is changed")}>
+          <Action
+            className="button main"
+            does={() => void save(begun.etag)}
+            unable={unable ?? (isBusy ? "it is being saved" : isTouched ? undefined : "nothing is changed")}
+          >
             Save
           </Action>
           <Action does={() => setText(begun.data.text)} unable={isTouched ? undefined : "nothing is changed"}>
@@ -124,7 +131,12 @@ function findingsIn(error: unknown): FindingData[] {
 const REST = 400;
 
 /** What would be found about a text, asked when whoever writes it rests. */
-function useCheck(of: GivenTextProps["of"], what: "spec" | "inventory", text: string, isOn: boolean): CheckedText | undefined {
+function useCheck(
+  of: GivenTextProps["of"],
+  what: "spec" | "inventory",
+  text: string,
+  isOn: boolean,
+): CheckedText | undefined {
   const [rested, setRested] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => setRested(text), REST);

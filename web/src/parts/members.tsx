@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from "react";
 
 import { asProblem } from "../api/problem.ts";
+import { type Bindings, ROLES, type RoleBinding } from "../api/types.ts";
 import { useChange, useLook } from "../api/use.ts";
-import { type Bindings, type RoleBinding, ROLES } from "../api/types.ts";
 import { Action } from "./action.tsx";
 import { Confirm } from "./dialog.tsx";
 import { Empty } from "./empty.tsx";
@@ -52,7 +52,11 @@ export function Members({ project, ensemble = "", unable }: MembersProps): React
           <select
             aria-label={`Role of ${one.who}`}
             value={one.role}
-            onChange={(event) => void put(all.map((other) => (other === one ? { ...one, role: event.target.value } : other))).catch(() => undefined)}
+            onChange={(event) =>
+              void put(all.map((other) => (other === one ? { ...one, role: event.target.value } : other))).catch(
+                () => undefined,
+              )
+            }
           >
             {Object.keys(ROLES).map((role) => (
               <option key={role}>{role}</option>
@@ -68,7 +72,9 @@ export function Members({ project, ensemble = "", unable }: MembersProps): React
         <Action
           name={`Remove ${one.who}, ${one.role}`}
           does={() => setGone(one)}
-          unable={unable ?? (ensemble && !one.ensemble ? "it is a role in the whole project: remove it there" : undefined)}
+          unable={
+            unable ?? (ensemble && !one.ensemble ? "it is a role in the whole project: remove it there" : undefined)
+          }
         >
           Remove
         </Action>

@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
-
-import { useLook, useTitle } from "../api/use.ts";
 import type { ProjectData } from "../api/types.ts";
+import { useLook, useTitle } from "../api/use.ts";
 import { Action, useUnable } from "./action.tsx";
 import { LinkTabs } from "./tabs.tsx";
 import { Wait } from "./wait.tsx";

@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from "react";
 
 import { asProblem } from "../api/problem.ts";
+import { type GivenRule, RISKS, type Risk, ROLES, WORKFLOWS } from "../api/types.ts";
 import { useChange, useLook } from "../api/use.ts";
-import { type GivenRule, type Risk, RISKS, ROLES, WORKFLOWS } from "../api/types.ts";
 import { Action } from "./action.tsx";
 import { Confirm } from "./dialog.tsx";
 import { Empty } from "./empty.tsx";
@@ -113,7 +113,10 @@ export function RulesPart({ project, ensemble = "", unable }: RulesProps): React
 
 /** A rule as somebody says it. */
 export function sentenceOf({ when = {}, by = {}, count = 1, author_may: authorMay = false }: GivenRule): string {
-  const whose = [...(by.roles ?? []).map((role) => `the role ${role}`), ...(by.groups ?? []).map((group) => `the group ${group}`)];
+  const whose = [
+    ...(by.roles ?? []).map((role) => `the role ${role}`),
+    ...(by.groups ?? []).map((group) => `the group ${group}`),
+  ];
   const what = when.workflows?.length ? `Plans for ${when.workflows.join(", ")}` : "All plans";
   const where = when.environments?.length ? ` in ${when.environments.join(", ")}` : "";
   const risks = when.risks?.length ? ` with the risk ${when.risks.join(" or ")}` : "";
@@ -153,14 +156,29 @@ function EditRule({ rule, onSet, onClose }: EditProps): ReactNode {
         <Choices legend="Workflows; none for all" all={WORKFLOWS} chosen={workflows} onChoose={setWorkflows} />
         <Choices legend="Risks, any of them; none for all plans" all={RISKS} chosen={risks} onChoose={setRisks} />
         <Field label="Environments" hint="Names with spaces between; empty for all.">
-          {(control) => <input {...control} value={environments} onChange={(event) => setEnvironments(event.target.value)} />}
+          {(control) => (
+            <input {...control} value={environments} onChange={(event) => setEnvironments(event.target.value)} />
+          )}
         </Field>
         <Field label="Approvals">
           {(control) => (
-            <input {...control} type="number" min={1} max={20} required value={count} onChange={(event) => setCount(event.target.valueAsNumber || 1)} />
+            <input
+              {...control}
+              type="number"
+              min={1}
+              max={20}
+              required
+              value={count}
+              onChange={(event) => setCount(event.target.valueAsNumber || 1)}
+            />
           )}
         </Field>
-        <Choices legend="By who has one of the roles; none for all who may approve" all={APPROVERS} chosen={roles} onChoose={setRoles} />
+        <Choices
+          legend="By who has one of the roles; none for all who may approve"
+          all={APPROVERS}
+          chosen={roles}
+          onChoose={setRoles}
+        />
         <Field label="Or by who is in one of the groups">
           {(control) => <input {...control} value={groups} onChange={(event) => setGroups(event.target.value)} />}
         </Field>
@@ -194,7 +212,9 @@ export function Choices({ legend, all, chosen, onChoose }: ChoicesProps): ReactN
           <input
             type="checkbox"
             checked={chosen.includes(one)}
-            onChange={(event) => onChoose(event.target.checked ? [...chosen, one] : chosen.filter((other) => other !== one))}
+            onChange={(event) =>
+              onChoose(event.target.checked ? [...chosen, one] : chosen.filter((other) => other !== one))
+            }
           />
           {one}
         </label>

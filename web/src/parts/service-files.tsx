@@ -1,10 +1,9 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
-
-import { useLook } from "../api/use.ts";
 import type { FindingData, PackageFile, PackageSummary } from "../api/types.ts";
-import { Code } from "./code.tsx";
+import { useLook } from "../api/use.ts";
 import { useChosen } from "./chosen.ts";
+import { Code } from "./code.tsx";
 import { Empty } from "./empty.tsx";
 import { bytes } from "./moment.ts";
 import { TypePart } from "./type-part.tsx";
@@ -36,7 +35,13 @@ export function ServiceFiles({ of, summary, others = [], instead }: FilesProps):
     <div className="files">
       <nav className="files-list" aria-label="Files">
         {all.length > 12 && (
-          <input type="search" aria-label="Filter the files" placeholder="Filter" value={wanted} onChange={(event) => setWanted(event.target.value)} />
+          <input
+            type="search"
+            aria-label="Filter the files"
+            placeholder="Filter"
+            value={wanted}
+            onChange={(event) => setWanted(event.target.value)}
+          />
         )}
         <ul>
           {fitting.slice(0, MOST).map((file) => (
@@ -45,9 +50,20 @@ export function ServiceFiles({ of, summary, others = [], instead }: FilesProps):
             </li>
           ))}
         </ul>
-        {fitting.length > MOST && <p className="muted">and {(fitting.length - MOST).toLocaleString("en")} more: filter</p>}
+        {fitting.length > MOST && (
+          <p className="muted">and {(fitting.length - MOST).toLocaleString("en")} more: filter</p>
+        )}
       </nav>
-      {instead ? instead(chosen) : <OneFile key={chosen} of={of} file={chosen} findings={summary.diagnostics.filter((one) => fileOf(one) === chosen)} />}
+      {instead ? (
+        instead(chosen)
+      ) : (
+        <OneFile
+          key={chosen}
+          of={of}
+          file={chosen}
+          findings={summary.diagnostics.filter((one) => fileOf(one) === chosen)}
+        />
+      )}
     </div>
   );
 }
@@ -116,7 +132,9 @@ function OneFile({ of, file, findings }: OneFileProps): ReactNode {
             <FileHead of={data} />
             {data.text === null ? (
               <Empty title="It is no text that can be shown">
-                <p className="muted">Files that are not UTF-8, or longer than 4 MiB, can only be downloaded with the package.</p>
+                <p className="muted">
+                  Files that are not UTF-8, or longer than 4 MiB, can only be downloaded with the package.
+                </p>
               </Empty>
             ) : (
               <Code

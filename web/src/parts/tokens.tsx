@@ -43,7 +43,14 @@ export function NewToken({ title, mayNarrow = false, onMake, onClose }: NewToken
       <div className="form">
         <Field label="Name" hint="What it is for, as in ci.">
           {(control) => (
-            <input {...control} required autoFocus maxLength={80} value={name} onChange={(event) => setName(event.target.value)} />
+            <input
+              {...control}
+              required
+              autoFocus
+              maxLength={80}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
           )}
         </Field>
         <Field label="Days" hint="After so many days it ends, at most 366.">

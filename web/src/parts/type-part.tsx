@@ -1,9 +1,8 @@
 import type { ReactNode } from "react";
-
-import { useLook } from "../api/use.ts";
 import type { PartData, TypeData } from "../api/types.ts";
-import type { FilesOf } from "./service-files.tsx";
+import { useLook } from "../api/use.ts";
 import { Facts } from "./facts.tsx";
+import type { FilesOf } from "./service-files.tsx";
 import { Wait } from "./wait.tsx";
 
 interface TypeProps {
@@ -16,7 +15,11 @@ interface TypeProps {
 export function TypePart({ of, name, onClose }: TypeProps): ReactNode {
   const { project } = of;
   const [digest, ensemble, revision] = "digest" in of ? [of.digest, "", 0] : ["", of.ensemble, of.revision];
-  const ofPackage = useLook("GET /projects/{project}/packages/{digest}/types/{name}", { path: { project, digest, name } }, { off: !digest });
+  const ofPackage = useLook(
+    "GET /projects/{project}/packages/{digest}/types/{name}",
+    { path: { project, digest, name } },
+    { off: !digest },
+  );
   const ofEnsemble = useLook(
     "GET /projects/{project}/ensembles/{ensemble}/service/types/{name}",
     { path: { project, ensemble, name }, query: revision ? { revision } : {} },
@@ -37,7 +40,16 @@ export function TypePart({ of, name, onClose }: TypeProps): ReactNode {
   );
 }
 
-const SECTIONS = ["properties", "attributes", "capabilities", "requirements", "interfaces", "inputs", "operations", "artifacts"] as const;
+const SECTIONS = [
+  "properties",
+  "attributes",
+  "capabilities",
+  "requirements",
+  "interfaces",
+  "inputs",
+  "operations",
+  "artifacts",
+] as const;
 
 function Explained({ of }: { of: TypeData }): ReactNode {
   return (

@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from "react";
-
-import { useChange, useLook, useTitle } from "../../api/use.ts";
 import { ROLES, type SessionData, type TokenData } from "../../api/types.ts";
+import { useChange, useLook, useTitle } from "../../api/use.ts";
 import { Action } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -46,7 +45,11 @@ function Tokens(): ReactNode {
   const columns: Column<TokenData>[] = [
     { id: "name", head: "Name", width: "minmax(8rem, 2fr)", isName: true, cell: ({ name }) => name },
     { id: "scope", head: "Narrowed to", width: "minmax(8rem, 2fr)", cell: scopeOf },
-    { id: "used", head: "Last used", cell: ({ used }) => (used ? <Time at={used} inRow /> : <span className="muted">never</span>) },
+    {
+      id: "used",
+      head: "Last used",
+      cell: ({ used }) => (used ? <Time at={used} inRow /> : <span className="muted">never</span>),
+    },
     { id: "expires", head: "Ends", cell: ({ expires }) => <Time at={expires} inRow /> },
     {
       id: "do",

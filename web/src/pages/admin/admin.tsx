@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 
 import { useTitle } from "../../api/use.ts";
-import { Empty } from "../../parts/empty.tsx";
 import { useChosen } from "../../parts/chosen.ts";
+import { Empty } from "../../parts/empty.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { useMe } from "../../shell/me.ts";
 import { Audit } from "./audit.tsx";

@@ -3,8 +3,8 @@ import { useLocation, useSearch } from "wouter";
 
 import { BASE } from "../../api/ask.ts";
 import { useParts } from "../../api/parts.ts";
-import { useLook } from "../../api/use.ts";
 import type { DeedData } from "../../api/types.ts";
+import { useLook } from "../../api/use.ts";
 import { Copy } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -29,8 +29,18 @@ export function Audit(): ReactNode {
   };
   const columns: Column<DeedData>[] = [
     { id: "time", head: "When", width: "6rem", cell: ({ time }) => <Time at={time} inRow /> },
-    { id: "who", head: "Who", width: "minmax(6rem, 1fr)", cell: ({ principal }) => principal || <span className="muted">nobody</span> },
-    { id: "by", head: "By", width: "minmax(6rem, 1fr)", cell: ({ by }) => <span className="muted">{shortened(by)}</span> },
+    {
+      id: "who",
+      head: "Who",
+      width: "minmax(6rem, 1fr)",
+      cell: ({ principal }) => principal || <span className="muted">nobody</span>,
+    },
+    {
+      id: "by",
+      head: "By",
+      width: "minmax(6rem, 1fr)",
+      cell: ({ by }) => <span className="muted">{shortened(by)}</span>,
+    },
     {
       id: "action",
       head: "What",
@@ -43,8 +53,18 @@ export function Audit(): ReactNode {
       ),
     },
     { id: "where", head: "Where", width: "minmax(8rem, 1.5fr)", cell: placeOf },
-    { id: "object", head: "Of what", width: "minmax(8rem, 2fr)", cell: ({ object }) => <span className="mono">{object}</span> },
-    { id: "outcome", head: "Outcome", width: "7rem", cell: ({ outcome }) => <Status of={outcome} tone={TONES[outcome] ?? "unknown"} /> },
+    {
+      id: "object",
+      head: "Of what",
+      width: "minmax(8rem, 2fr)",
+      cell: ({ object }) => <span className="mono">{object}</span>,
+    },
+    {
+      id: "outcome",
+      head: "Outcome",
+      width: "7rem",
+      cell: ({ outcome }) => <Status of={outcome} tone={TONES[outcome] ?? "unknown"} />,
+    },
   ];
   return (
     <section className="section">

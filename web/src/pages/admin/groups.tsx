@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from "react";
-
-import { useChange, useLook } from "../../api/use.ts";
 import type { GroupData } from "../../api/types.ts";
+import { useChange, useLook } from "../../api/use.ts";
 import { Action } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -94,7 +93,14 @@ function EditGroup({ group, onClose }: { group: GroupData; onClose: () => void }
         )}
         <Field label="Members" hint="Names of users, one on each line: all of them, in place of those that it had.">
           {(control) => (
-            <textarea {...control} rows={8} required spellCheck={false} value={text} onChange={(event) => setText(event.target.value)} />
+            <textarea
+              {...control}
+              rows={8}
+              required
+              spellCheck={false}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
           )}
         </Field>
       </div>

@@ -1,8 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
-
-import { useChange, useLook } from "../../api/use.ts";
 import type { ProjectData } from "../../api/types.ts";
+import { useChange, useLook } from "../../api/use.ts";
 import { Action } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";

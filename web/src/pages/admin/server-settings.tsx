@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from "react";
-
-import { useChange } from "../../api/use.ts";
 import type { ChangedSettings, Limits, SettingsData } from "../../api/types.ts";
+import { useChange } from "../../api/use.ts";
 import { Action } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Facts } from "../../parts/facts.tsx";
@@ -54,7 +53,10 @@ export function Settings({ of, etag }: SettingsProps): ReactNode {
           ["Jobs at a time", jobs.parallel],
           ["Interrupted jobs", RESUMES[jobs.resume ?? "server"]],
           ["May reach", of.egress.join(", ") || "nothing"],
-          ["Requests", `${limits.requests} a second for each who is signed in, ${limits.unknown} for each address of others`],
+          [
+            "Requests",
+            `${limits.requests} a second for each who is signed in, ${limits.unknown} for each address of others`,
+          ],
           ["Largest body", size("body")],
           ["Largest package", `${size("package")}, ${size("project_packages")} in a project`],
           ["A question", `${span("query_seconds")}, ${size("query_memory")}`],
@@ -63,7 +65,12 @@ export function Settings({ of, etag }: SettingsProps): ReactNode {
       />
       {isEditing && <EditSettings of={of} onSet={put} onClose={() => setEditing(false)} />}
       {isUndoing && (
-        <Confirm title="Back to the file" does="Back to the file" onConfirm={() => put({})} onClose={() => setUndoing(false)}>
+        <Confirm
+          title="Back to the file"
+          does="Back to the file"
+          onConfirm={() => put({})}
+          onClose={() => setUndoing(false)}
+        >
           What was set here is dropped; <code>server.yaml</code> holds again, at once.
         </Confirm>
       )}
@@ -97,13 +104,24 @@ function EditSettings({ of, onSet, onClose }: EditProps): ReactNode {
   return (
     <Confirm title="Change the settings" does="Set them" onConfirm={set} onClose={onClose}>
       <div className="form">
-        <p className="muted">They hold from the next request and the next job on. Isolation stands in the file alone.</p>
+        <p className="muted">
+          They hold from the next request and the next job on. Isolation stands in the file alone.
+        </p>
         <Field label="Message to all" hint="It shows on every page; empty for none.">
-          {(control) => <input {...control} maxLength={1_000} value={banner} onChange={(event) => setBanner(event.target.value)} />}
+          {(control) => (
+            <input {...control} maxLength={1_000} value={banner} onChange={(event) => setBanner(event.target.value)} />
+          )}
         </Field>
         <Field label="Jobs at a time">
           {(control) => (
-            <input {...control} type="number" min={1} required value={parallel} onChange={(event) => setParallel(event.target.valueAsNumber || 1)} />
+            <input
+              {...control}
+              type="number"
+              min={1}
+              required
+              value={parallel}
+              onChange={(event) => setParallel(event.target.valueAsNumber || 1)}
+            />
           )}
         </Field>
         <Field label="Interrupted jobs">
@@ -117,8 +135,19 @@ function EditSettings({ of, onSet, onClose }: EditProps): ReactNode {
             </select>
           )}
         </Field>
-        <Field label="Hosts that the server may reach" hint="One on each line: git repositories, receivers of webhooks.">
-          {(control) => <textarea {...control} rows={4} spellCheck={false} value={egress} onChange={(event) => setEgress(event.target.value)} />}
+        <Field
+          label="Hosts that the server may reach"
+          hint="One on each line: git repositories, receivers of webhooks."
+        >
+          {(control) => (
+            <textarea
+              {...control}
+              rows={4}
+              spellCheck={false}
+              value={egress}
+              onChange={(event) => setEgress(event.target.value)}
+            />
+          )}
         </Field>
         <details>
           <summary>Limits</summary>

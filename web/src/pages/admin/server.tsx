@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-
-import { useLook } from "../../api/use.ts";
 import type { AboutData, ComponentData } from "../../api/types.ts";
+import { useLook } from "../../api/use.ts";
 import { Facts } from "../../parts/facts.tsx";
 import { FreezePart } from "../../parts/freeze.tsx";
 import { bytes } from "../../parts/moment.ts";
@@ -31,7 +30,9 @@ export function ServerState(): ReactNode {
       <section className="section" aria-labelledby="parts">
         <h2 id="parts">Made of</h2>
         <Wait for={about} title="It could not be found out what the server is made of">
-          {({ parts }) => <Table label="Parts" columns={PARTS} rows={parts} keyOf={({ place, name }) => `${place} ${name}`} />}
+          {({ parts }) => (
+            <Table label="Parts" columns={PARTS} rows={parts} keyOf={({ place, name }) => `${place} ${name}`} />
+          )}
         </Wait>
       </section>
     </>
@@ -73,7 +74,14 @@ function Machine({ of }: { of: AboutData }): ReactNode {
         ["Python", of.python],
         ["System", of.system],
         ["Database", of.database],
-        ["Disk", <Status key="d" of={`${used} % used, ${bytes(of.disk_free)} free`} tone={used < 80 ? "ok" : used < 95 ? "degraded" : "error"} />],
+        [
+          "Disk",
+          <Status
+            key="d"
+            of={`${used} % used, ${bytes(of.disk_free)} free`}
+            tone={used < 80 ? "ok" : used < 95 ? "degraded" : "error"}
+          />,
+        ],
       ]}
     />
   );
@@ -82,6 +90,11 @@ function Machine({ of }: { of: AboutData }): ReactNode {
 const PARTS: readonly Column<ComponentData>[] = [
   { id: "name", head: "Name", width: "minmax(10rem, 2fr)", isName: true, cell: ({ name }) => name },
   { id: "version", head: "Version", cell: ({ version }) => version },
-  { id: "licence", head: "Licence", width: "minmax(8rem, 2fr)", cell: ({ licence }) => licence || <span className="muted">not said</span> },
+  {
+    id: "licence",
+    head: "Licence",
+    width: "minmax(8rem, 2fr)",
+    cell: ({ licence }) => licence || <span className="muted">not said</span>,
+  },
   { id: "place", head: "Part of", cell: ({ place }) => (place === "web" ? "the web UI" : "the server") },
 ];

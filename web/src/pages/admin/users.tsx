@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from "react";
 
 import { useParts } from "../../api/parts.ts";
-import { useChange } from "../../api/use.ts";
 import type { LinkData, UserData } from "../../api/types.ts";
+import { useChange } from "../../api/use.ts";
 import { Action } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/form.tsx";
@@ -150,7 +150,8 @@ export function Users(): ReactNode {
           onConfirm={() => remove.mutateAsync({ path: { user: asks.of.name } })}
           onClose={() => setAsks(undefined)}
         >
-          Their sessions, tokens and all roles in all projects go with them. To keep the roles, disable the user instead.
+          Their sessions, tokens and all roles in all projects go with them. To keep the roles, disable the user
+          instead.
         </Confirm>
       )}
       {link && (

@@ -2,8 +2,8 @@ import { type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
 
 import { BASE } from "../../api/ask.ts";
-import { useChange, useLook } from "../../api/use.ts";
 import type { PackageData, PackageInput, PackageNode, ProjectData, ValidatedData } from "../../api/types.ts";
+import { useChange, useLook } from "../../api/use.ts";
 import { Action, useUnable } from "../../parts/action.tsx";
 import { useChosen } from "../../parts/chosen.ts";
 import { Copy } from "../../parts/copy.tsx";
@@ -61,7 +61,11 @@ function Head({ of, project }: { of: PackageData; project: ProjectData }): React
       <div className="section-head">
         <h2 id="package">{title}</h2>
         <span className="row-actions">
-          <Action className="button main" does={`/p/${project.name}/new?package=${of.digest}`} unable={unable("configure")}>
+          <Action
+            className="button main"
+            does={`/p/${project.name}/new?package=${of.digest}`}
+            unable={unable("configure")}
+          >
             Deploy as a new ensemble
           </Action>
           <Action does={() => setAsks("validate")} unable={unable("plan")}>
@@ -85,7 +89,12 @@ function Head({ of, project }: { of: PackageData; project: ProjectData }): React
           ["Digest", <Copy key="d" text={of.digest} label="digest" />],
           ["Size", `${bytes(of.size)}, ${of.summary.files.length.toLocaleString("en")} files`],
           ["Author", of.summary.author],
-          ["Sent", <span key="s">by {of.by}, <Time at={of.created} /></span>],
+          [
+            "Sent",
+            <span key="s">
+              by {of.by}, <Time at={of.created} />
+            </span>,
+          ],
           ["Used by", <UsedBy key="u" project={project.name} digest={of.digest} />],
         ]}
       />
@@ -115,7 +124,12 @@ function Label({ project, digest, onClose }: { project: string; digest: string; 
   const put = useChange("PUT /projects/{project}/packages/{digest}/labels/{label}", [ONE, OF_PROJECT]);
   const [label, setLabel] = useState("");
   return (
-    <Confirm title="A label for the package" does="Set the label" onConfirm={() => put.mutateAsync({ path: { project, digest, label } })} onClose={onClose}>
+    <Confirm
+      title="A label for the package"
+      does="Set the label"
+      onConfirm={() => put.mutateAsync({ path: { project, digest, label } })}
+      onClose={onClose}
+    >
       <Field label="Label" hint="name:version. It stays with this package, unless its version ends in -dev.">
         {(control) => (
           <input
@@ -134,7 +148,17 @@ function Label({ project, digest, onClose }: { project: string; digest: string; 
   );
 }
 
-function Remove({ project, of, title, onClose }: { project: string; of: PackageData; title: string; onClose: () => void }): ReactNode {
+function Remove({
+  project,
+  of,
+  title,
+  onClose,
+}: {
+  project: string;
+  of: PackageData;
+  title: string;
+  onClose: () => void;
+}): ReactNode {
   const remove = useChange("DELETE /projects/{project}/packages/{digest}", [OF_PROJECT]);
   const [, go] = useLocation();
   return (
@@ -178,16 +202,30 @@ function Validate({ project, of, onClose }: { project: string; of: PackageData; 
           void ask();
         }}
       >
-        <Field label="Inputs" hint={`As JSON. There are ${of.summary.inputs.map(({ name }) => name).join(", ") || "none"}.`}>
+        <Field
+          label="Inputs"
+          hint={`As JSON. There are ${of.summary.inputs.map(({ name }) => name).join(", ") || "none"}.`}
+        >
           {(control) => (
-            <textarea {...control} className="mono" rows={5} spellCheck={false} value={text} onChange={(event) => setText(event.target.value)} />
+            <textarea
+              {...control}
+              className="mono"
+              rows={5}
+              spellCheck={false}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
           )}
         </Field>
         {error !== undefined && <ProblemPart error={error} title="It could not be found out" />}
         <div role="status">
           {found && (
             <>
-              {found.valid ? <Status of="it can be deployed" tone="ok" /> : <Status of="it cannot be deployed" tone="error" />}
+              {found.valid ? (
+                <Status of="it can be deployed" tone="ok" />
+              ) : (
+                <Status of="it cannot be deployed" tone="error" />
+              )}
               <Findings of={found.diagnostics} />
             </>
           )}
@@ -227,7 +265,9 @@ function Content({ of, project }: { of: PackageData; project: string }): ReactNo
       {chosen === "inputs" && <Rows label="Inputs" columns={INPUTS} rows={summary.inputs} none="It has no inputs" />}
       {chosen === "nodes" && <Rows label="Nodes" columns={NODES} rows={summary.nodes} none="It has no nodes" />}
       {chosen === "graph" && <Graph project={project} of={of} />}
-      {chosen === "types" && <Rows label="Types" columns={TYPES} rows={summary.types} none="It defines no types of its own" />}
+      {chosen === "types" && (
+        <Rows label="Types" columns={TYPES} rows={summary.types} none="It defines no types of its own" />
+      )}
       {chosen === "workflows" && (
         <Rows
           label="Workflows and policies"
@@ -252,19 +292,27 @@ interface RowsProps<Row> {
 
 function Rows<Row extends { name: string }>({ label, columns, rows, none }: RowsProps<Row>): ReactNode {
   if (!rows.length) return <Empty title={none} />;
-  return <Table label={label} columns={columns} rows={rows} keyOf={(row) => `${"kind" in row ? String(row.kind) : ""}${row.name}`} />;
+  return (
+    <Table
+      label={label}
+      columns={columns}
+      rows={rows}
+      keyOf={(row) => `${"kind" in row ? String(row.kind) : ""}${row.name}`}
+    />
+  );
 }
 
 function Graph({ project, of }: { project: string; of: PackageData }): ReactNode {
-  const found = useLook("GET /projects/{project}/packages/{digest}/topology", { path: { project, digest: of.digest }, query: {} });
+  const found = useLook("GET /projects/{project}/packages/{digest}/topology", {
+    path: { project, digest: of.digest },
+    query: {},
+  });
   return (
     <Wait for={found} title="The graph could not be drawn" lines={8}>
       {(data) => (
         <>
           <Picture of={data} />
-          <p className="muted">
-            {data.nodes.toLocaleString("en")} nodes; the tab Nodes has them as a table.
-          </p>
+          <p className="muted">{data.nodes.toLocaleString("en")} nodes; the tab Nodes has them as a table.</p>
         </>
       )}
     </Wait>
@@ -272,7 +320,13 @@ function Graph({ project, of }: { project: string; of: PackageData }): ReactNode
 }
 
 const INPUTS: readonly Column<PackageInput>[] = [
-  { id: "name", head: "Name", width: "minmax(8rem, 1fr)", isName: true, cell: ({ name }) => <span className="mono">{name}</span> },
+  {
+    id: "name",
+    head: "Name",
+    width: "minmax(8rem, 1fr)",
+    isName: true,
+    cell: ({ name }) => <span className="mono">{name}</span>,
+  },
   {
     id: "type",
     head: "Type",
@@ -294,7 +348,15 @@ const INPUTS: readonly Column<PackageInput>[] = [
     head: "Without a value",
     width: "minmax(8rem, 1fr)",
     cell: ({ required, default: usual, sensitive }) =>
-      required ? "must be given" : sensitive ? "a default that is not shown" : usual === null ? "none" : <code>{JSON.stringify(usual)}</code>,
+      required ? (
+        "must be given"
+      ) : sensitive ? (
+        "a default that is not shown"
+      ) : usual === null ? (
+        "none"
+      ) : (
+        <code>{JSON.stringify(usual)}</code>
+      ),
   },
   {
     id: "about",
@@ -315,7 +377,13 @@ const NODES: readonly Column<PackageNode>[] = [
 ];
 
 const TYPES: readonly Column<PackageData["summary"]["types"][number]>[] = [
-  { id: "name", head: "Name", width: "minmax(8rem, 2fr)", isName: true, cell: ({ name }) => <span className="mono">{name}</span> },
+  {
+    id: "name",
+    head: "Name",
+    width: "minmax(8rem, 2fr)",
+    isName: true,
+    cell: ({ name }) => <span className="mono">{name}</span>,
+  },
   { id: "kind", head: "Kind", cell: ({ kind }) => kind },
 ];
 

@@ -2,8 +2,8 @@ import { type ReactNode, useDeferredValue } from "react";
 import { Link, useLocation } from "wouter";
 
 import { useParts } from "../../api/parts.ts";
-import { useLook, useTitle } from "../../api/use.ts";
 import type { PackageLine, ProjectData } from "../../api/types.ts";
+import { useLook, useTitle } from "../../api/use.ts";
 import { useUnable } from "../../parts/action.tsx";
 import { useChosen } from "../../parts/chosen.ts";
 import { Copy } from "../../parts/copy.tsx";
@@ -62,7 +62,9 @@ function OfSomeProject(): ReactNode {
           if (shown) return <Packages key={shown.name} of={shown} />;
           return (
             <Empty title="There is no project for you">
-              <p className="muted">Packages belong to projects. Owners of a project give roles in it, administrators make projects.</p>
+              <p className="muted">
+                Packages belong to projects. Owners of a project give roles in it, administrators make projects.
+              </p>
             </Empty>
           );
         }}
@@ -81,7 +83,10 @@ function Packages({ of }: { of: ProjectData }): ReactNode {
   const [text, setText] = useChosen("q");
   const [, go] = useLocation();
   const q = useDeferredValue(text);
-  const packages = useParts("GET /projects/{project}/packages", { path: { project: of.name }, query: { q, limit: 200 } });
+  const packages = useParts("GET /projects/{project}/packages", {
+    path: { project: of.name },
+    query: { q, limit: 200 },
+  });
   const unable = useUnable(of.allowed, of.name);
   return (
     <section className="section" aria-label={`Packages of ${of.name}`}>
@@ -105,12 +110,22 @@ function Packages({ of }: { of: ProjectData }): ReactNode {
       <List for={packages} title="The packages could not be read">
         {(items) => {
           if (items.length) {
-            return <Table label="Packages" columns={COLUMNS(of.name)} rows={items} keyOf={({ digest }) => digest} addressOf={({ digest }) => `/p/${of.name}/packages/${digest}`} />;
+            return (
+              <Table
+                label="Packages"
+                columns={COLUMNS(of.name)}
+                rows={items}
+                keyOf={({ digest }) => digest}
+                addressOf={({ digest }) => `/p/${of.name}/packages/${digest}`}
+              />
+            );
           }
           if (q) return <Empty title="No package is called so" />;
           return (
             <Empty title="There are no packages yet">
-              <p>From a terminal, with a service template in the folder <code>shop</code>:</p>
+              <p>
+                From a terminal, with a service template in the folder <code>shop</code>:
+              </p>
               <p>
                 <Copy label="command" text={`ordito --server ${window.location.origin} packages push ./shop`} />
               </p>
@@ -141,7 +156,12 @@ const COLUMNS = (project: string): readonly Column<PackageLine>[] => [
     width: "minmax(9rem, 2fr)",
     cell: ({ labels }) => labels.map((label) => <Badge key={label}>{label}</Badge>),
   },
-  { id: "digest", head: "Digest", width: "9rem", cell: ({ digest }) => <span className="mono muted">{digest.slice(0, 12)}</span> },
+  {
+    id: "digest",
+    head: "Digest",
+    width: "9rem",
+    cell: ({ digest }) => <span className="mono muted">{digest.slice(0, 12)}</span>,
+  },
   { id: "nodes", head: "Nodes", width: "4.5rem", isNumber: true, cell: ({ nodes }) => nodes.toLocaleString("en") },
   { id: "size", head: "Size", width: "5rem", isNumber: true, cell: ({ size }) => bytes(size) },
   { id: "by", head: "Sent by", width: "7rem", cell: ({ by }) => by },

@@ -15,9 +15,23 @@ export function Picture({ of }: { of: TopologyData }): ReactNode {
   return (
     // It can be scrolled with the keyboard as well.
     <div className="packages-picture" tabIndex={0} role="region" aria-label="Graph of the service">
-      <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${of.nodes} nodes and how they are connected`}>
+      <svg
+        width={width}
+        height={height}
+        viewBox={`0 0 ${width} ${height}`}
+        role="img"
+        aria-label={`${of.nodes} nodes and how they are connected`}
+      >
         <defs>
-          <marker id="packages-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse">
+          <marker
+            id="packages-arrow"
+            viewBox="0 0 8 8"
+            refX="8"
+            refY="4"
+            markerWidth="8"
+            markerHeight="8"
+            orient="auto-start-reverse"
+          >
             <path d="M0 0 8 4 0 8z" />
           </marker>
         </defs>
@@ -26,7 +40,16 @@ export function Picture({ of }: { of: TopologyData }): ReactNode {
         ))}
         {of.edges.map((edge) => {
           const [from, to] = [places.get(edge.source), places.get(edge.target)];
-          return from && to && <path key={`${edge.source} ${edge.requirement} ${edge.target}`} d={way(from, to)} markerEnd="url(#packages-arrow)" />;
+          return (
+            from &&
+            to && (
+              <path
+                key={`${edge.source} ${edge.requirement} ${edge.target}`}
+                d={way(from, to)}
+                markerEnd="url(#packages-arrow)"
+              />
+            )
+          );
         })}
       </svg>
     </div>

@@ -59,7 +59,11 @@ export function Upload({ project, unable, onSent }: UploadProps): ReactNode {
       >
         {file ? (
           <p className="packages-sending">
-            <span>{sent < file.size ? `Sending ${file.name}, ${bytes(sent)} of ${bytes(file.size)}` : `Reading ${file.name}`}</span>
+            <span>
+              {sent < file.size
+                ? `Sending ${file.name}, ${bytes(sent)} of ${bytes(file.size)}`
+                : `Reading ${file.name}`}
+            </span>
             <Progress done={sent} of={file.size} label={`${file.name}, how much is sent`} />
             <button type="button" className="button" onClick={() => stop.current?.abort()}>
               Stop
@@ -88,7 +92,10 @@ export function Upload({ project, unable, onSent }: UploadProps): ReactNode {
               aria-label="Archive"
               onChange={(event) => void send(event.target.files?.[0])}
             />
-            <Field label="Label" hint="name:version, or empty. One whose version ends in -dev may move to another package.">
+            <Field
+              label="Label"
+              hint="name:version, or empty. One whose version ends in -dev may move to another package."
+            >
               {(control) => (
                 <input
                   {...control}

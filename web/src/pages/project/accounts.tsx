@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from "react";
-
-import { useChange, useLook } from "../../api/use.ts";
 import type { AccountData, TokenData } from "../../api/types.ts";
+import { useChange, useLook } from "../../api/use.ts";
 import { Action } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -82,14 +81,18 @@ export function Accounts({ project, unable }: { project: string; unable: string 
           onClose={() => setMaking(false)}
         >
           <Field label="Name" hint="What acts as it, as in pipeline.">
-            {(control) => <input {...control} required autoFocus value={name} onChange={(event) => setName(event.target.value)} />}
+            {(control) => (
+              <input {...control} required autoFocus value={name} onChange={(event) => setName(event.target.value)} />
+            )}
           </Field>
         </Confirm>
       )}
       {asks?.does === "token" && (
         <NewToken
           title={`New token for ${asks.account.name}`}
-          onMake={async (body) => (await makeToken.mutateAsync({ path: { project, account: asks.account.name }, body })).data}
+          onMake={async (body) =>
+            (await makeToken.mutateAsync({ path: { project, account: asks.account.name }, body })).data
+          }
           onClose={close}
         />
       )}
@@ -111,7 +114,9 @@ export function Accounts({ project, unable }: { project: string; unable: string 
           title={`Remove the token ${asks.token.name}`}
           does="Remove it"
           danger
-          onConfirm={() => removeToken.mutateAsync({ path: { project, account: asks.account.name, id: asks.token?.id ?? "" } })}
+          onConfirm={() =>
+            removeToken.mutateAsync({ path: { project, account: asks.account.name, id: asks.token?.id ?? "" } })
+          }
           onClose={close}
         >
           What uses it is refused at once.
@@ -125,7 +130,11 @@ function columnsFor(onRemove: (token: TokenData) => void): Column<TokenData>[] {
   return [
     { id: "name", head: "Name", width: "minmax(8rem, 2fr)", isName: true, cell: ({ name }) => name },
     { id: "role", head: "Narrowed to", cell: ({ role }) => role || <span className="muted">nothing</span> },
-    { id: "used", head: "Last used", cell: ({ used }) => (used ? <Time at={used} inRow /> : <span className="muted">never</span>) },
+    {
+      id: "used",
+      head: "Last used",
+      cell: ({ used }) => (used ? <Time at={used} inRow /> : <span className="muted">never</span>),
+    },
     { id: "expires", head: "Ends", cell: ({ expires }) => <Time at={expires} inRow /> },
     {
       id: "do",

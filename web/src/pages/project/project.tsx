@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from "react";
-
-import { useChange } from "../../api/use.ts";
 import type { ProjectData } from "../../api/types.ts";
+import { useChange } from "../../api/use.ts";
 import { Action, useUnable } from "../../parts/action.tsx";
 import { useChosen } from "../../parts/chosen.ts";
 import { Field } from "../../parts/form.tsx";
@@ -69,7 +68,12 @@ function Description({ of, unable }: { of: ProjectData; unable: string | undefin
       <div className="form">
         <Field label="What it is for">
           {(control) => (
-            <input {...control} readOnly={unable !== undefined} value={text} onChange={(event) => setText(event.target.value)} />
+            <input
+              {...control}
+              readOnly={unable !== undefined}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
           )}
         </Field>
         {change.isError && <ProblemPart error={change.error} title="It was not saved" />}

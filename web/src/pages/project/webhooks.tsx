@@ -2,8 +2,8 @@ import { type ReactNode, useState } from "react";
 
 import { ask } from "../../api/ask.ts";
 import { useParts } from "../../api/parts.ts";
-import { useChange, useLook } from "../../api/use.ts";
 import { type DeliveryData, EVENT_TYPES, type MadeWebhook, type WebhookData } from "../../api/types.ts";
+import { useChange, useLook } from "../../api/use.ts";
 import { Action } from "../../parts/action.tsx";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -53,9 +53,20 @@ export function Webhooks({ project, unable }: { project: string; unable: string 
     }
   };
   const columns: Column<WebhookData>[] = [
-    { id: "url", head: "Address", width: "minmax(12rem, 3fr)", isName: true, cell: ({ url }) => <span className="mono">{url}</span> },
+    {
+      id: "url",
+      head: "Address",
+      width: "minmax(12rem, 3fr)",
+      isName: true,
+      cell: ({ url }) => <span className="mono">{url}</span>,
+    },
     { id: "events", head: "Events", width: "minmax(8rem, 2fr)", cell: ({ events }) => events.join(", ") || "all" },
-    { id: "ensembles", head: "Of", width: "minmax(6rem, 1fr)", cell: ({ ensembles }) => ensembles.join(", ") || "all ensembles" },
+    {
+      id: "ensembles",
+      head: "Of",
+      width: "minmax(6rem, 1fr)",
+      cell: ({ ensembles }) => ensembles.join(", ") || "all ensembles",
+    },
     {
       id: "state",
       head: "State",
@@ -121,7 +132,12 @@ export function Webhooks({ project, unable }: { project: string; unable: string 
         />
       )}
       {made && (
-        <ShownOnce title="The secret of the webhook" label="secret" text={made.secret ?? ""} onClose={() => setMade(undefined)}>
+        <ShownOnce
+          title="The secret of the webhook"
+          label="secret"
+          text={made.secret ?? ""}
+          onClose={() => setMade(undefined)}
+        >
           Give it to the receiver, which checks by it that what comes is from here.
         </ShownOnce>
       )}
@@ -164,7 +180,12 @@ function EditWebhook({ project, hook, onMade, onClose }: EditProps): ReactNode {
     onMade(undefined);
   };
   return (
-    <Confirm title={hook ? "Change the webhook" : "New webhook"} does={hook ? "Change" : "Make the webhook"} onConfirm={save} onClose={onClose}>
+    <Confirm
+      title={hook ? "Change the webhook" : "New webhook"}
+      does={hook ? "Change" : "Make the webhook"}
+      onConfirm={save}
+      onClose={onClose}
+    >
       <div className="form">
         <Field label="Address" hint="Its host must be among those that the server may reach.">
           {(control) => (
@@ -179,7 +200,12 @@ function EditWebhook({ project, hook, onMade, onClose }: EditProps): ReactNode {
             />
           )}
         </Field>
-        <Choices legend="Events; none for all" all={EVENT_TYPES.filter((one) => one !== "webhook.test")} chosen={events} onChoose={setEvents} />
+        <Choices
+          legend="Events; none for all"
+          all={EVENT_TYPES.filter((one) => one !== "webhook.test")}
+          chosen={events}
+          onChoose={setEvents}
+        />
         <Field label="Ensembles" hint="Names with spaces between; empty for all.">
           {(control) => <input {...control} value={ensembles} onChange={(event) => setEnsembles(event.target.value)} />}
         </Field>
@@ -188,7 +214,15 @@ function EditWebhook({ project, hook, onMade, onClose }: EditProps): ReactNode {
   );
 }
 
-function Deliveries({ project, hook, onClose }: { project: string; hook: WebhookData; onClose: () => void }): ReactNode {
+function Deliveries({
+  project,
+  hook,
+  onClose,
+}: {
+  project: string;
+  hook: WebhookData;
+  onClose: () => void;
+}): ReactNode {
   const found = useParts(DELIVERIES, { path: { project, id: hook.id } }, { topics: ["ensembles"] });
   const again = useChange("POST /projects/{project}/webhooks/{id}/deliveries/{delivery}/again", [DELIVERIES]);
   const columns: Column<DeliveryData>[] = [
@@ -197,7 +231,9 @@ function Deliveries({ project, hook, onClose }: { project: string; hook: Webhook
       id: "state",
       head: "State",
       width: "6rem",
-      cell: ({ state }) => <Status of={state === "done" ? "delivered" : "waits"} tone={state === "done" ? "ok" : "pending"} />,
+      cell: ({ state }) => (
+        <Status of={state === "done" ? "delivered" : "waits"} tone={state === "done" ? "ok" : "pending"} />
+      ),
     },
     { id: "outcome", head: "Answer", width: "minmax(8rem, 2fr)", cell: ({ outcome }) => outcome },
     { id: "attempts", head: "Attempts", width: "5rem", isNumber: true, cell: ({ attempts }) => attempts },

@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from "react";
-
-import { useLook } from "../../api/use.ts";
 import type { SpecData } from "../../api/types.ts";
+import { useLook } from "../../api/use.ts";
 import type { EnsembleNamed } from "../../parts/ensemble-head.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Wait } from "../../parts/wait.tsx";
@@ -40,7 +39,10 @@ function Values({ of }: { of: SpecData }): ReactNode {
         <code>{JSON.stringify(value)}</code> <span className="muted">{origin}</span>
       </span>,
     ]),
-    ...Object.entries(of.variables).map(([name, value]): [string, ReactNode] => [`Variable ${name}`, <code key={name}>{JSON.stringify(value)}</code>]),
+    ...Object.entries(of.variables).map(([name, value]): [string, ReactNode] => [
+      `Variable ${name}`,
+      <code key={name}>{JSON.stringify(value)}</code>,
+    ]),
   ];
   return <Facts rows={rows} />;
 }

@@ -1,8 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
-
-import { useChange } from "../../api/use.ts";
 import type { EnsembleData } from "../../api/types.ts";
+import { useChange } from "../../api/use.ts";
 import { Action } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import type { EnsembleNamed } from "../../parts/ensemble-head.tsx";
@@ -35,7 +34,15 @@ export function General({ of, data, unable }: GeneralProps): ReactNode {
   );
 }
 
-function Labels({ of, data, unable }: { of: EnsembleNamed; data: EnsembleData; unable: string | undefined }): ReactNode {
+function Labels({
+  of,
+  data,
+  unable,
+}: {
+  of: EnsembleNamed;
+  data: EnsembleData;
+  unable: string | undefined;
+}): ReactNode {
   const change = useChange("PATCH /projects/{project}/ensembles/{ensemble}", [SHOW, "GET /ensembles"]);
   const written = Object.entries(data.labels)
     .map(([name, value]) => `${name}=${value}`)
@@ -53,7 +60,10 @@ function Labels({ of, data, unable }: { of: EnsembleNamed; data: EnsembleData; u
         }),
     ) as Record<string, string>;
     const gone = Object.keys(data.labels).filter((name) => !(name in next));
-    change.mutate({ path: { ...of }, body: { labels: { ...next, ...Object.fromEntries(gone.map((name) => [name, null])) } } });
+    change.mutate({
+      path: { ...of },
+      body: { labels: { ...next, ...Object.fromEntries(gone.map((name) => [name, null])) } },
+    });
   };
   return (
     <section className="section" aria-labelledby="labels">
@@ -83,7 +93,15 @@ function Labels({ of, data, unable }: { of: EnsembleNamed; data: EnsembleData; u
   );
 }
 
-function Removal({ of, data, unable }: { of: EnsembleNamed; data: EnsembleData; unable: string | undefined }): ReactNode {
+function Removal({
+  of,
+  data,
+  unable,
+}: {
+  of: EnsembleNamed;
+  data: EnsembleData;
+  unable: string | undefined;
+}): ReactNode {
   const remove = useChange("DELETE /projects/{project}/ensembles/{ensemble}", ["GET /ensembles"]);
   const [isAsking, setAsking] = useState(false);
   const [, go] = useLocation();

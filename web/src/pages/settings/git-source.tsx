@@ -2,8 +2,8 @@ import { type ReactNode, useState } from "react";
 
 import { ask } from "../../api/ask.ts";
 import { asProblem } from "../../api/problem.ts";
-import { useChange, useLook } from "../../api/use.ts";
 import type { SourceData, SourceFields } from "../../api/types.ts";
+import { useChange, useLook } from "../../api/use.ts";
 import { Action } from "../../parts/action.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
@@ -37,7 +37,10 @@ export function GitSource({ of, unable }: { of: EnsembleNamed; unable: string | 
         <h2 id="git">Source from git</h2>
         <span className="row-actions">
           {source && (
-            <Action does={() => look.mutate({ path: { ...of } })} unable={unable ?? (look.isPending ? "it is being looked" : undefined)}>
+            <Action
+              does={() => look.mutate({ path: { ...of } })}
+              unable={unable ?? (look.isPending ? "it is being looked" : undefined)}
+            >
               Look now
             </Action>
           )}
@@ -52,7 +55,9 @@ export function GitSource({ of, unable }: { of: EnsembleNamed; unable: string | 
         </span>
       </div>
       {look.isError && <ProblemPart error={look.error} title="The repository was not looked at" />}
-      {found.isError && !isNone && <ProblemPart error={found.error} title="The source could not be read" onAgain={() => void found.refetch()} />}
+      {found.isError && !isNone && (
+        <ProblemPart error={found.error} title="The source could not be read" onAgain={() => void found.refetch()} />
+      )}
       {isNone && (
         <Empty title="No repository is followed">
           <p className="muted">Of each new commit on a branch a package is made, and an upgrade to it is planned.</p>
@@ -78,7 +83,13 @@ export function GitSource({ of, unable }: { of: EnsembleNamed; unable: string | 
         </ShownOnce>
       )}
       {isRemoving && (
-        <Confirm title="Follow the repository no more" does="Remove" danger onConfirm={remove} onClose={() => setRemoving(false)}>
+        <Confirm
+          title="Follow the repository no more"
+          does="Remove"
+          danger
+          onConfirm={remove}
+          onClose={() => setRemoving(false)}
+        >
           What is deployed stays. Packages and plans that were made of commits stay too.
         </Confirm>
       )}
@@ -88,14 +99,28 @@ export function GitSource({ of, unable }: { of: EnsembleNamed; unable: string | 
 
 function Followed({ of }: { of: SourceData }): ReactNode {
   const rows: [string, ReactNode][] = [
-    ["Repository", <span key="r" className="mono">{of.repository}</span>],
+    [
+      "Repository",
+      <span key="r" className="mono">
+        {of.repository}
+      </span>,
+    ],
     ["Branch", of.branch],
     ["Folder", of.path || "all of it"],
     ["New commits are", of.apply === "auto" ? "planned and carried out, as far as the rules allow it" : "planned"],
     ["Looked at", of.every ? `when a push is told, and every ${of.every} s` : "when a push is told"],
     ["Hook", <Copy key="h" text={of.hook} label="address of the hook" />],
     ["Last look", of.looked ? <Time key="l" at={of.looked} /> : "never"],
-    ["Last commit", of.revision ? <Copy key="c" text={of.revision} label="commit">{of.revision.slice(0, 12)}</Copy> : "none"],
+    [
+      "Last commit",
+      of.revision ? (
+        <Copy key="c" text={of.revision} label="commit">
+          {of.revision.slice(0, 12)}
+        </Copy>
+      ) : (
+        "none"
+      ),
+    ],
     ["Set by", of.by],
   ];
   return (
@@ -131,21 +156,43 @@ function EditSource({ of, source, etag, onSaved, onClose }: EditProps): ReactNod
     await onSaved(made.data);
   };
   return (
-    <Confirm title={source ? "Change the source" : "Follow a repository"} does="Save" onConfirm={save} onClose={onClose}>
+    <Confirm
+      title={source ? "Change the source" : "Follow a repository"}
+      does="Save"
+      onConfirm={save}
+      onClose={onClose}
+    >
       <div className="form">
         <Field label="Repository" hint="By https or ssh; its host must be among those that the server may reach.">
           {(control) => (
-            <input {...control} required autoFocus spellCheck={false} value={repository} onChange={(event) => setRepository(event.target.value)} />
+            <input
+              {...control}
+              required
+              autoFocus
+              spellCheck={false}
+              value={repository}
+              onChange={(event) => setRepository(event.target.value)}
+            />
           )}
         </Field>
         <Field label="Branch">
-          {(control) => <input {...control} required value={branch} onChange={(event) => setBranch(event.target.value)} />}
+          {(control) => (
+            <input {...control} required value={branch} onChange={(event) => setBranch(event.target.value)} />
+          )}
         </Field>
         <Field label="Folder" hint="The folder in it that has the service; empty for all of it.">
           {(control) => <input {...control} value={path} onChange={(event) => setPath(event.target.value)} />}
         </Field>
         <Field label="Seconds between looks without a push" hint="At least 60; 0 for none.">
-          {(control) => <input {...control} type="number" min={0} value={every} onChange={(event) => setEvery(event.target.value)} />}
+          {(control) => (
+            <input
+              {...control}
+              type="number"
+              min={0}
+              value={every}
+              onChange={(event) => setEvery(event.target.value)}
+            />
+          )}
         </Field>
         <div role="radiogroup" aria-label="What is done with new commits" className="choices">
           <label className="check">

@@ -52,14 +52,23 @@ export function Inventory({ of, unable }: InventoryProps): ReactNode {
                 {host.unreachable ? (
                   <Status of={host.unreachable} tone="error" />
                 ) : (
-                  <Status of={host.differences.length ? host.differences.join("; ") : "as the inventory says"} tone={host.differences.length ? "degraded" : "ok"} />
+                  <Status
+                    of={host.differences.length ? host.differences.join("; ") : "as the inventory says"}
+                    tone={host.differences.length ? "degraded" : "ok"}
+                  />
                 )}
               </span>
             </li>
           ))}
         </ul>
       )}
-      <GivenTextPart of={of} what="inventory" label="Inventory" unable={unable("configure")} unableToCheck={unable("plan")} />
+      <GivenTextPart
+        of={of}
+        what="inventory"
+        label="Inventory"
+        unable={unable("configure")}
+        unableToCheck={unable("plan")}
+      />
     </section>
   );
 }

@@ -4,7 +4,10 @@ import { test } from "node:test";
 import { requestOf } from "./request.ts";
 
 test("a workflow with its fields is a request", () => {
-  assert.deepEqual(requestOf("heal", ' { "names": ["web"] }'), { request: { workflow: "heal", names: ["web"] }, wrong: "" });
+  assert.deepEqual(requestOf("heal", ' { "names": ["web"] }'), {
+    request: { workflow: "heal", names: ["web"] },
+    wrong: "",
+  });
   assert.deepEqual(requestOf("check", " "), { request: { workflow: "check" }, wrong: "" });
 });
 

@@ -2,12 +2,12 @@ import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 
 import { ask } from "../../api/ask.ts";
-import { useChange, useLook } from "../../api/use.ts";
 import { type NewSchedule, type ScheduleData, WORKFLOWS } from "../../api/types.ts";
+import { useChange, useLook } from "../../api/use.ts";
 import { Action } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { ensembleAddress, type EnsembleNamed } from "../../parts/ensemble-head.tsx";
+import { type EnsembleNamed, ensembleAddress } from "../../parts/ensemble-head.tsx";
 import { Field } from "../../parts/form.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { ProblemPart } from "../../parts/problem.tsx";
@@ -48,7 +48,12 @@ export function Schedules({ of, unable }: { of: EnsembleNamed; unable: string | 
         </>
       ),
     },
-    { id: "what", head: "What", width: "minmax(8rem, 1.2fr)", cell: ({ workflow, apply }) => `${workflow}, ${APPLIES[apply]}` },
+    {
+      id: "what",
+      head: "What",
+      width: "minmax(8rem, 1.2fr)",
+      cell: ({ workflow, apply }) => `${workflow}, ${APPLIES[apply]}`,
+    },
     {
       id: "next",
       head: "Next",
@@ -63,7 +68,11 @@ export function Schedules({ of, unable }: { of: EnsembleNamed; unable: string | 
         last ? (
           <>
             <Time at={last} inRow />{" "}
-            {plan ? <Link href={ensembleAddress(of, `plans/${plan}`)}>plan</Link> : <span className="tone-degraded">{said}</span>}
+            {plan ? (
+              <Link href={ensembleAddress(of, `plans/${plan}`)}>plan</Link>
+            ) : (
+              <span className="tone-degraded">{said}</span>
+            )}
           </>
         ) : (
           <span className="muted">never</span>
@@ -177,11 +186,21 @@ function EditSchedule({ of, schedule, onSaved, onClose }: EditProps): ReactNode 
       <div className="form">
         {!schedule && (
           <Field label="Name">
-            {(control) => <input {...control} required autoFocus value={name} onChange={(event) => setName(event.target.value)} />}
+            {(control) => (
+              <input {...control} required autoFocus value={name} onChange={(event) => setName(event.target.value)} />
+            )}
           </Field>
         )}
         <Field label="When" hint="Minute, hour, day of the month, month, day of the week, as in 30 3 * * mon-fri.">
-          {(control) => <input {...control} className="mono" required value={cron} onChange={(event) => setCron(event.target.value)} />}
+          {(control) => (
+            <input
+              {...control}
+              className="mono"
+              required
+              value={cron}
+              onChange={(event) => setCron(event.target.value)}
+            />
+          )}
         </Field>
         <Field label="Time zone">
           {(control) => <input {...control} required value={zone} onChange={(event) => setZone(event.target.value)} />}
@@ -201,11 +220,20 @@ function EditSchedule({ of, schedule, onSaved, onClose }: EditProps): ReactNode 
           findings={wrong ? [wrong] : []}
         >
           {(control) => (
-            <textarea {...control} className="mono" rows={3} spellCheck={false} value={more} onChange={(event) => setMore(event.target.value)} />
+            <textarea
+              {...control}
+              className="mono"
+              rows={3}
+              spellCheck={false}
+              value={more}
+              onChange={(event) => setMore(event.target.value)}
+            />
           )}
         </Field>
         {schedule && schedule.inputs.length > 0 && (
-          <p className="muted">It is given the inputs {schedule.inputs.join(", ")}; whoever changes the request gives them again.</p>
+          <p className="muted">
+            It is given the inputs {schedule.inputs.join(", ")}; whoever changes the request gives them again.
+          </p>
         )}
         <div role="radiogroup" aria-label="What is done with the plan" className="choices">
           <label className="check">

@@ -18,7 +18,13 @@ export function Secrets({ of, unable }: { of: EnsembleNamed; unable: string | un
   const [edited, setEdited] = useState<string>();
   const [gone, setGone] = useState<string>();
   const columns: Column<string>[] = [
-    { id: "name", head: "Name", width: "minmax(8rem, 1fr)", isName: true, cell: (name) => <span className="mono">{name}</span> },
+    {
+      id: "name",
+      head: "Name",
+      width: "minmax(8rem, 1fr)",
+      isName: true,
+      cell: (name) => <span className="mono">{name}</span>,
+    },
     { id: "value", head: "Value", cell: () => <span className="muted">never shown</span> },
     {
       id: "do",

@@ -1,21 +1,20 @@
 import type { ReactNode } from "react";
-
-import { EnsemblePage, type EnsembleNamed, namedIn } from "../../parts/ensemble-head.tsx";
 import { useLook } from "../../api/use.ts";
 import { useUnable } from "../../parts/action.tsx";
 import { useChosen } from "../../parts/chosen.ts";
+import { type EnsembleNamed, EnsemblePage, namedIn } from "../../parts/ensemble-head.tsx";
 import { GivenTextPart } from "../../parts/given-text.tsx";
 import { Members } from "../../parts/members.tsx";
 import { RulesPart } from "../../parts/rules.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import type { PageProps } from "../routes.ts";
 import { Webhooks } from "../project/webhooks.tsx";
+import type { PageProps } from "../routes.ts";
+import { Evaluated } from "./evaluated.tsx";
 import { General } from "./general.tsx";
+import { GitSource } from "./git-source.tsx";
 import { Inventory } from "./inventory.tsx";
 import { Schedules } from "./schedules.tsx";
 import { Secrets } from "./secrets.tsx";
-import { GitSource } from "./git-source.tsx";
-import { Evaluated } from "./evaluated.tsx";
 
 const TABS = [
   { id: "spec", label: "Spec" },

@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 
 import { asProblem } from "../../api/problem.ts";
-import { useLook } from "../../api/use.ts";
 import type { PackageSummary, RevisionLine } from "../../api/types.ts";
+import { useLook } from "../../api/use.ts";
 import { useChosen } from "../../parts/chosen.ts";
 import { lineDiff, shortened } from "../../parts/diff.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { EnsemblePage, type EnsembleNamed, namedIn } from "../../parts/ensemble-head.tsx";
+import { type EnsembleNamed, EnsemblePage, namedIn } from "../../parts/ensemble-head.tsx";
 import { ProblemPart } from "../../parts/problem.tsx";
 import { ServiceFiles, useFile, useNoLine } from "../../parts/service-files.tsx";
 import { Status } from "../../parts/status.tsx";
@@ -58,7 +58,9 @@ function Source({ of }: { of: EnsembleNamed }): ReactNode {
       {shown.isError && <NotThere error={shown.error} onAgain={() => void shown.refetch()} />}
       {compared && other.isError && <NotThere error={other.error} onAgain={() => void other.refetch()} />}
       {!shown.data && !shown.isError && <Loading lines={12} />}
-      {shown.data && !compared && <ServiceFiles of={{ ...of, revision: Number(revision) || 0 }} summary={shown.data.data} />}
+      {shown.data && !compared && (
+        <ServiceFiles of={{ ...of, revision: Number(revision) || 0 }} summary={shown.data.data} />
+      )}
       {shown.data && compared && other.data && (
         <ServiceFiles
           of={{ ...of, revision: Number(revision) || 0 }}
@@ -83,7 +85,9 @@ function NotThere({ error, onAgain }: { error: unknown; onAgain: () => void }): 
   if (asProblem(error).code === "not-deployed") {
     return (
       <Empty title="Nothing was deployed yet">
-        <p className="muted">The files of a service are here once it was deployed. Until then they are in its package.</p>
+        <p className="muted">
+          The files of a service are here once it was deployed. Until then they are in its package.
+        </p>
       </Empty>
     );
   }
