@@ -137,7 +137,7 @@ def test_the_project_is_described(opens: Opens, admin: Client) -> None:
 def test_who_may_only_read_is_told_why_not(opens: Opens) -> None:
     tab = opens(VIEWER)
     page = tab.open(f"{SETTINGS}?tab=accounts")
-    expect(page.get_by_text('needs the permission "members"').first).to_be_visible()
+    expect(page.get_by_text('Seeing accounts needs the permission "members"')).to_be_visible()
     expect(page.get_by_role("button", name="New account")).to_have_attribute("aria-disabled", "true")
     page.get_by_role("tab", name="Members").click()
     expect(page.get_by_role("row").filter(has_text=ADMIN)).to_contain_text("owner")

@@ -127,6 +127,15 @@ function findingsIn(error: unknown): FindingData[] {
   return asProblem(error).data.diagnostics;
 }
 
+const WRONG = 422;
+
+/** A refusal of the whole text as something that was found in it. */
+function asFinding(error: unknown): FindingData {
+  const { code, message, hint } = asProblem(error);
+  const nowhere = { file: null, line: null, column: null, end_line: null, end_column: null };
+  return { code, severity: "error", message, hint, related: [], ...nowhere };
+}
+
 /** Milliseconds without a key after which it is checked. */
 const REST = 400;
 
@@ -153,6 +162,7 @@ function useCheck(
         // What cannot be read at all is a finding as well.
         const found = findingsIn(problem);
         if (found.length) return { valid: false, diagnostics: found };
+        if (asProblem(problem).status === WRONG) return { valid: false, diagnostics: [asFinding(problem)] };
         throw problem;
       }
     },

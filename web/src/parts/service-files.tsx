@@ -125,31 +125,33 @@ function OneFile({ of, file, findings }: OneFileProps): ReactNode {
   const [line, setLine] = useChosen("line");
   const [type, setType] = useState("");
   return (
-    <section aria-label={file}>
-      <Wait for={found} title="The file could not be read" lines={12}>
-        {(data) => (
-          <>
-            <FileHead of={data} />
-            {data.text === null ? (
-              <Empty title="It is no text that can be shown">
-                <p className="muted">
-                  Files that are not UTF-8, or longer than 4 MiB, can only be downloaded with the package.
-                </p>
-              </Empty>
-            ) : (
-              <Code
-                file={file}
-                text={data.text}
-                findings={findings}
-                line={Number(line) || 0}
-                onLine={(number) => setLine(String(number))}
-                addressOf={(number) => fileAddress(file, number)}
-                {...(/\.ya?ml$/.test(file) ? { onType: setType } : {})}
-              />
-            )}
-          </>
-        )}
-      </Wait>
+    <section className={type ? "files-with-type" : undefined} aria-label={file}>
+      <div>
+        <Wait for={found} title="The file could not be read" lines={12}>
+          {(data) => (
+            <>
+              <FileHead of={data} />
+              {data.text === null ? (
+                <Empty title="It is no text that can be shown">
+                  <p className="muted">
+                    Files that are not UTF-8, or longer than 4 MiB, can only be downloaded with the package.
+                  </p>
+                </Empty>
+              ) : (
+                <Code
+                  file={file}
+                  text={data.text}
+                  findings={findings}
+                  line={Number(line) || 0}
+                  onLine={(number) => setLine(String(number))}
+                  addressOf={(number) => fileAddress(file, number)}
+                  {...(/\.ya?ml$/.test(file) ? { onType: setType } : {})}
+                />
+              )}
+            </>
+          )}
+        </Wait>
+      </div>
       {type && <TypePart of={of} name={type} onClose={() => setType("")} />}
     </section>
   );

@@ -100,12 +100,12 @@ def _distributions() -> Iterator[ComponentData]:
 
 def _licence(found: Distribution) -> str:
     metadata = found.metadata
-    if expression := metadata.get("License-Expression"):
+    for expression in metadata.get_all("License-Expression") or ():
         return str(expression)
     for classifier in metadata.get_all("Classifier") or ():
         if classifier.startswith("License ::"):
             return str(classifier).rpartition(" :: ")[2]
-    said = str(metadata.get("License") or "").strip()
+    said = "".join(metadata.get_all("License") or ()).strip()
     return said if len(said) <= LONGEST and "\n" not in said else ""
 
 

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 import type { AccountData, TokenData } from "../../api/types.ts";
 import { useChange, useLook } from "../../api/use.ts";
-import { Action } from "../../parts/action.tsx";
+import { Action, useUnable } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Field } from "../../parts/form.tsx";
@@ -15,8 +15,10 @@ const ALL = "GET /projects/{project}/accounts";
 type Asks = { account: AccountData; token?: TokenData; does: "token" | "remove" | "remove-token" };
 
 /** Service accounts, as which programs act, and their tokens. */
-export function Accounts({ project, unable }: { project: string; unable: string | undefined }): ReactNode {
-  const accounts = useLook(ALL, { path: { project } }, { off: unable !== undefined });
+export function Accounts({ project, allowed }: { project: string; allowed: readonly string[] | undefined }): ReactNode {
+  const unable = useUnable(allowed, project)("members");
+  const isForbidden = allowed !== undefined && !allowed.includes("members");
+  const accounts = useLook(ALL, { path: { project } }, { off: !allowed?.includes("members") });
   const make = useChange("POST /projects/{project}/accounts", [ALL]);
   const remove = useChange("DELETE /projects/{project}/accounts/{account}", [ALL]);
   const makeToken = useChange("POST /projects/{project}/accounts/{account}/tokens", [ALL]);
@@ -36,8 +38,8 @@ export function Accounts({ project, unable }: { project: string; unable: string 
       <p className="muted">
         Programs act as an account, with a token of it. It may do what its roles permit: give it one among the members.
       </p>
-      {unable ? (
-        <p className="muted">To see accounts {unable}.</p>
+      {isForbidden ? (
+        <p className="muted">Seeing accounts {unable}.</p>
       ) : (
         <Wait for={accounts} title="The accounts could not be read">
           {({ items }) =>

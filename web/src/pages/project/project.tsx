@@ -40,8 +40,8 @@ function Settings({ of }: { of: ProjectData }): ReactNode {
   return (
     <Tabs label={`Settings of ${project}`} tabs={TABS} chosen={chosen} onChoose={choose}>
       {chosen === "members" && <Members project={project} unable={unable("members")} />}
-      {chosen === "accounts" && <Accounts project={project} unable={unable("members")} />}
-      {chosen === "webhooks" && <Webhooks project={project} unable={unable("configure")} />}
+      {chosen === "accounts" && <Accounts project={project} allowed={of.allowed} />}
+      {chosen === "webhooks" && <Webhooks project={project} allowed={of.allowed} />}
       {chosen === "rules" && <RulesPart project={project} unable={unable("configure")} />}
       {chosen === "general" && (
         <>

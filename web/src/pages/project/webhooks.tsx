@@ -4,7 +4,7 @@ import { ask } from "../../api/ask.ts";
 import { useParts } from "../../api/parts.ts";
 import { type DeliveryData, EVENT_TYPES, type MadeWebhook, type WebhookData } from "../../api/types.ts";
 import { useChange, useLook } from "../../api/use.ts";
-import { Action } from "../../parts/action.tsx";
+import { Action, useUnable } from "../../parts/action.tsx";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Field } from "../../parts/form.tsx";
@@ -22,8 +22,10 @@ const ALL = "GET /projects/{project}/webhooks";
 const DELIVERIES = "GET /projects/{project}/webhooks/{id}/deliveries";
 
 /** Who is told of what happens in a project. */
-export function Webhooks({ project, unable }: { project: string; unable: string | undefined }): ReactNode {
-  const hooks = useLook(ALL, { path: { project } }, { off: unable !== undefined });
+export function Webhooks({ project, allowed }: { project: string; allowed: readonly string[] | undefined }): ReactNode {
+  const unable = useUnable(allowed, project)("configure");
+  const isForbidden = allowed !== undefined && !allowed.includes("configure");
+  const hooks = useLook(ALL, { path: { project } }, { off: !allowed?.includes("configure") });
   const test = useChange("POST /projects/{project}/webhooks/{id}/test", [DELIVERIES]);
   const remove = useChange("DELETE /projects/{project}/webhooks/{id}", [ALL]);
   const [edited, setEdited] = useState<WebhookData | "new">();
@@ -105,8 +107,8 @@ export function Webhooks({ project, unable }: { project: string; unable: string 
         </Action>
       </div>
       {error !== undefined && <ProblemPart error={error} title="It was not done" />}
-      {unable ? (
-        <p className="muted">To see webhooks {unable}.</p>
+      {isForbidden ? (
+        <p className="muted">Seeing webhooks {unable}.</p>
       ) : (
         <Wait for={hooks} title="The webhooks could not be read">
           {({ items }) =>

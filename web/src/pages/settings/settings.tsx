@@ -61,7 +61,7 @@ function Settings({ of }: { of: EnsembleNamed }): ReactNode {
       {chosen === "rules" && <RulesPart {...of} unable={unable("configure")} />}
       {chosen === "schedules" && <Schedules of={of} unable={unable("configure")} />}
       {chosen === "git" && <GitSource of={of} unable={unable("configure")} />}
-      {chosen === "webhooks" && <Webhooks project={of.project} unable={unable("configure")} />}
+      {chosen === "webhooks" && <Webhooks project={of.project} allowed={data?.allowed} />}
       {chosen === "members" && <Members {...of} unable={unable("members")} />}
       {chosen === "general" && data && <General of={of} data={data} unable={unable} />}
     </Tabs>
