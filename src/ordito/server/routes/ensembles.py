@@ -14,6 +14,7 @@ from ordito.results.instances import INSTANCES, NODES
 from ordito.results.jobs import JOBS
 from ordito.results.picture.topology import TOPOLOGY
 from ordito.results.policies import POLICIES
+from ordito.results.revisions import REVISION_DIFF
 from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS
 from ordito.results.topology import WORKFLOW, WORKFLOWS, NamedAsked
@@ -141,6 +142,8 @@ TABLE = (
                 verb="", problems=(*_DEPLOYED, "unknown-file")),
     look_route("/service/types/{name}", SERVICE_TYPE, "A type that the deployed service can use, or a part of one.",
                 named="name", verb="explain", problems=(*_DEPLOYED, "unknown-type", "unknown-member")),
+    look_route("/revisions/diff", REVISION_DIFF, "What differs between what two revisions have deployed.",
+               verb="revisions", problems=("unknown-revision", "invalid")),
     look_route("/workflows", WORKFLOWS, "The workflows of the deployed service."),
     look_route("/workflows/{name}", WORKFLOW, "A workflow: its inputs and steps.", query=_WorkflowQuery, named="name",
                 problems=("unknown-workflow",)),
