@@ -143,6 +143,7 @@ def test_a_rule_is_made_changed_and_removed(opens: Opens, admin: Client) -> None
     assert tab.findings() == []
     tab.screenshot("settings-rule-1440-light")
     page.get_by_role("button", name="Set the rule").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_text("Plans for undeploy with the risk removes need 2 approvals.")).to_be_visible()
     rule = admin.get(f"{ENSEMBLE}/rules")["rules"][0]
     assert (rule["count"], rule["when"]["workflows"]) == (2, ["undeploy"])
