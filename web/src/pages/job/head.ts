@@ -26,7 +26,16 @@ export interface JobHead {
 }
 
 const NOTHING = {
-  by: "", approvedBy: [], plan: "", cause: "", summary: "", rollback: "", remains: [], isRollingBack: false, revision: 0, notCommitted: [],
+  by: "",
+  approvedBy: [],
+  plan: "",
+  cause: "",
+  summary: "",
+  rollback: "",
+  remains: [],
+  isRollingBack: false,
+  revision: 0,
+  notCommitted: [],
 } as const; // prettier-ignore
 
 export function headOf(data: RecordedJobData | UnfinishedJobData): JobHead {

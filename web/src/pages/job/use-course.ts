@@ -27,7 +27,11 @@ export function useCourse(path: JobPath, wasOver: boolean, onNews: (what: "again
   const key = ["course", path];
   const [revision, setRevision] = useState(0);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const found = useQuery({ queryKey: key, queryFn: ({ signal }) => read(path, wasOver, signal), refetchOnMount: "always" });
+  const found = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => read(path, wasOver, signal),
+    refetchOnMount: "always",
+  });
   const answer = found.data;
   const course = answer?.data;
   useEffect(() => () => clearTimeout(timer.current), []);

@@ -2,10 +2,21 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { LogData } from "../../api/types.ts";
-import { lineName, lineNamed, LogLines, MOST_LINES } from "./lines.ts";
+import { LogLines, lineName, lineNamed, MOST_LINES } from "./lines.ts";
 
-function data(begin: number, next: number, size: number, ...pieces: [step: string, text: string, offset: number][]): LogData {
-  return { pieces: pieces.map(([step, text, offset]) => ({ step, text, offset })), begin, next, complete: next >= size, size };
+function data(
+  begin: number,
+  next: number,
+  size: number,
+  ...pieces: [step: string, text: string, offset: number][]
+): LogData {
+  return {
+    pieces: pieces.map(([step, text, offset]) => ({ step, text, offset })),
+    begin,
+    next,
+    complete: next >= size,
+    size,
+  };
 }
 
 function shown(lines: LogLines): string[] {
@@ -33,8 +44,21 @@ test("what comes before is put in front, joined as well", () => {
 test("a line is found by its name, also one that is joined to another", () => {
   const lines = new LogLines();
   lines.begun(data(10, 100, 100, ["a", "one\ntw", 10], ["a", "o\nthree\n", 50]));
-  assert.deepEqual([[10, 0], [10, 1], [50, 0], [50, 1], [0, 0], [100, 0]].map(([offset, line]) => lines.placeOf(offset!, line!)), [0, 1, 1, 2, -1, -1]);
-  assert.deepEqual([lineNamed("50.1"), lineNamed("x"), lineNamed("5")], [{ offset: 50, line: 1 }, undefined, undefined]);
+  assert.deepEqual(
+    [
+      [10, 0],
+      [10, 1],
+      [50, 0],
+      [50, 1],
+      [0, 0],
+      [100, 0],
+    ].map(([offset, line]) => lines.placeOf(offset!, line!)),
+    [0, 1, 1, 2, -1, -1],
+  );
+  assert.deepEqual(
+    [lineNamed("50.1"), lineNamed("x"), lineNamed("5")],
+    [{ offset: 50, line: 1 }, undefined, undefined],
+  );
 });
 
 test("only so many lines are kept, cut where pieces begin", () => {

@@ -2,12 +2,12 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 
 import { useLook } from "../../api/use.ts";
-import { ensembleAddress, EnsemblePage, namedIn } from "../../parts/ensemble-head.tsx";
+import { EnsemblePage, ensembleAddress, namedIn } from "../../parts/ensemble-head.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Wait } from "../../parts/wait.tsx";
-import type { PageProps } from "../routes.ts";
 import { Downloads } from "../job/downloads.tsx";
 import { headOf } from "../job/head.ts";
+import type { PageProps } from "../routes.ts";
 import { LogView } from "./log-part.tsx";
 
 /** Page 5: what the operations of a job printed, alone. */

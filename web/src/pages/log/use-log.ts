@@ -49,7 +49,13 @@ interface Grown {
 }
 
 /** A part of a log, read by offset, and followed at its end while the job runs. */
-export function useLog(path: JobPath, narrowed: Narrowed, isOver: boolean, first: Wish, onGrown: (grown: Grown) => void): LogPart {
+export function useLog(
+  path: JobPath,
+  narrowed: Narrowed,
+  isOver: boolean,
+  first: Wish,
+  onGrown: (grown: Grown) => void,
+): LogPart {
   const [, turn] = useState(0);
   const log = useRef(new LogLines()).current;
   const [error, setError] = useState<unknown>();
@@ -129,7 +135,12 @@ export function useLog(path: JobPath, narrowed: Narrowed, isOver: boolean, first
 
   const onEvent = ({ type, data }: StreamEvent): void => {
     if (type !== "step.log") return;
-    const { step, text, offset, next } = data as unknown as { step: string; text: string; offset: number; next: number };
+    const { step, text, offset, next } = data as unknown as {
+      step: string;
+      text: string;
+      offset: number;
+      next: number;
+    };
     const isWanted = isOf(step, narrowed);
     if (offset === log.end) {
       const before = log.lines.length;
@@ -153,5 +164,9 @@ export function useLog(path: JobPath, narrowed: Narrowed, isOver: boolean, first
 
 /** Whether a step is among those that are wanted, as the server decides it too. */
 export function isOf(name: string, { step, instance, operation }: Narrowed): boolean {
-  return (!step || name === step) && (!instance || name.startsWith(`${instance}.`)) && (!operation || name.endsWith(`.${operation}`));
+  return (
+    (!step || name === step) &&
+    (!instance || name.startsWith(`${instance}.`)) &&
+    (!operation || name.endsWith(`.${operation}`))
+  );
 }
