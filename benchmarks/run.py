@@ -28,6 +28,7 @@ from benchmarks import (
     version,
     web,
     web_job,
+    web_topology,
 )
 from benchmarks.measure import Figure, figures
 
@@ -50,6 +51,7 @@ BENCHMARKS = {
 def web_and_browser() -> None:
     """The server, and what browsers make of it."""
     web.main()
+    web_topology.main()
     web_job.main()
 
 

@@ -133,7 +133,11 @@ class _OutboxFeed:
         events = self._outbox.read(max(at, self._looked_at), self._is_wanted, topic)
         if not events:
             self._looked_at = newest
-        return [Item(event.type, event.body.encode(), place_of_event(event.number)) for event in events]
+        return [Item(event.type, self._told(event), place_of_event(event.number)) for event in events]
+
+    def _told(self, event: ToldEvent) -> bytes:
+        """An event under the name of the topic that is followed: who follows several finds it by that."""
+        return msgspec.json.encode({**msgspec.json.decode(event.body), "topic": self._topic.name})
 
     def _is_wanted(self, event: ToldEvent) -> bool:
         topic = self._topic
