@@ -72,7 +72,7 @@ def test_a_policy_tells_what_it_waits_for_and_what_it_did(opens: Opens) -> None:
     trigger = TriggerData("load", {}, "10 s", 3, "average", ("scale web by 1",), {"web": 2}, {}, (did, kept))
     policy = PolicyData("tosca.policies.Scaling", ("web",), ("web",), enforced=True, triggers={"out": trigger})
     notice = NoticeData(
-        number=4, event="load", entity="web_1", at=1.8e9, values={}, state="waiting", job="", dropped="", triggers=()
+        number=4, event="load", entity="web_1", at=1.76e9, values={}, state="waiting", job="", dropped="", triggers=()
     )
     tab = opens(ADMIN)
     tab.answers("/projects/default/ensembles/shop/policies", PoliciesData({"grow": policy}, (notice,)))

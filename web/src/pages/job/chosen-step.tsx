@@ -54,7 +54,7 @@ const STATES: Record<string, string> = {
   k: "skipped",
   u: "not needed",
   i: "interrupted",
-}; // prettier-ignore
+};
 
 function stateOf(letter: string): { state?: string } {
   const state = STATES[letter];
@@ -111,7 +111,7 @@ const STEP_TONES = {
   skipped: "absent",
   "not needed": "absent",
   interrupted: "degraded",
-} as Record<string, "absent" | "pending" | "ok" | "error" | "degraded">; // prettier-ignore
+} as Record<string, "absent" | "pending" | "ok" | "error" | "degraded">;
 
 function Fact({ name, children }: { name: string; children: ReactNode }): ReactNode {
   return (

@@ -60,7 +60,7 @@ test("columns become bars", () => {
     end: 100,
     letter: "s",
     attempt: 1,
-  }); // prettier-ignore
+  });
   assert.equal(course.bar(2).start, 115);
   assert.equal(course.bar(2).end, -1);
   assert.deepEqual([course.done, course.total], [2, 4]);

@@ -36,7 +36,7 @@ const NOTHING = {
   isRollingBack: false,
   revision: 0,
   notCommitted: [],
-} as const; // prettier-ignore
+} as const;
 
 export function headOf(data: RecordedJobData | UnfinishedJobData): JobHead {
   if (typeof data.job === "string") {

@@ -62,6 +62,13 @@ function Job({ of, head }: { of: JobPath; head: JobHead }): ReactNode {
     if (news === "again") void store.invalidateQueries({ queryKey: [SHOW] });
   });
   const course = found.data?.data;
+  const hasEnded = course?.isOver === true && !head.isOver;
+  useEffect(() => {
+    // Its last event is told a moment before its record is there.
+    if (!hasEnded) return undefined;
+    const timer = setInterval(() => void store.invalidateQueries({ queryKey: [SHOW] }), 1_000);
+    return () => clearInterval(timer);
+  }, [hasEnded]);
   const chosen = words.get("step") ?? "";
   const choose = (id: string): void => change({ step: id, line: "", instance: "", operation: "" });
   useSpoken(course, revision);

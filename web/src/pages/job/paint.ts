@@ -170,7 +170,6 @@ function paintBar(
   right: number,
   y: number,
 ): void {
-  // prettier-ignore
   const { course } = scene;
   const letter = course.letter[bar]!;
   const tone = paints.tone[letter] ?? paints.muted;
@@ -259,7 +258,6 @@ export function paintWhole(
   busy: Float64Array,
   failed: readonly number[],
 ): void {
-  // prettier-ignore
   context.clearRect(0, 0, width, height);
   const wide = width - names;
   const most = busy.reduce((found, one) => Math.max(found, one), 0) || 1;

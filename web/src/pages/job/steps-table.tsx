@@ -68,11 +68,11 @@ const COLUMNS: readonly Cell[] = [
       </>
     ),
   },
-  { id: "start", head: "Begins", width: "4rem", isNumber: true, cell: ({ start }) => told(start) },
+  { id: "start", head: "Begins", width: "5rem", isNumber: true, cell: ({ start }) => told(start) },
   {
     id: "took",
     head: "Takes",
-    width: "4rem",
+    width: "5rem",
     isNumber: true,
     cell: ({ start, end, attempt }) => (end >= 0 && attempt ? told(end - start) : ""),
   },

@@ -61,7 +61,7 @@ export function Timeline({ course, revision, rows, withIdle, chosen, onChoose }:
     chosen: bar,
     brush,
     top: scroll.current?.scrollTop ?? 0,
-  }; // prettier-ignore
+  };
   const latest = useRef(scene);
   latest.current = scene;
   const failed = useMemo(() => course.failures(), [course, revision]);

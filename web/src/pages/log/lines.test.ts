@@ -33,6 +33,14 @@ test("pieces become lines, and a line that was cut is joined", () => {
   assert.equal(lines.isAtEnd, true);
 });
 
+test("what is told twice is there once", () => {
+  const lines = new LogLines();
+  lines.begun(data(0, 30, 60, ["a", "one\n", 0]));
+  lines.after(data(30, 60, 60, ["a", "two\n", 30]));
+  lines.after(data(30, 90, 90, ["a", "two\n", 30], ["a", "three\n", 60]));
+  assert.deepEqual(shown(lines), ["0.0 a one", "30.0 a two", "60.0 a three"]);
+});
+
 test("what comes before is put in front, joined as well", () => {
   const lines = new LogLines();
   lines.begun(data(50, 100, 100, ["a", "er\nlast\n", 50]));

@@ -162,11 +162,10 @@ export function LogView({ of, isOver }: LogViewProps): ReactNode {
     const does = {
       j: () => choose(log.lines[chosen < 0 ? firstShown : chosen + 1]),
       k: () => choose(log.lines[chosen < 0 ? lastShown : chosen - 1]),
-      n: () => void goFound(1),
-      N: () => void goFound(-1),
+      n: () => void goFound(event.shiftKey ? -1 : 1),
       Home: toBegin,
       End: toEnd,
-    }[event.key];
+    }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!does || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
@@ -197,12 +196,7 @@ export function LogView({ of, isOver }: LogViewProps): ReactNode {
             Follow
           </label>
         )}
-        <Facets
-          of={of}
-          narrowed={narrowed}
-          isThere={!isLoading}
-          onChoose={(name, value) => change({ [name]: value, line: "" })}
-        />
+        <Facets of={of} narrowed={narrowed} onChoose={(name, value) => change({ [name]: value, line: "" })} />
         <search className="log-find">
           <input
             type="search"
@@ -380,7 +374,7 @@ function isSame(one: LogLineProps, other: LogLineProps): boolean {
     one.find === other.find &&
     one.isChosen === other.isChosen &&
     one.withSteps === other.withSteps
-  ); // prettier-ignore
+  );
 }
 
 function Nothing({
@@ -406,15 +400,15 @@ function Nothing({
 interface FacetsProps {
   of: JobPath;
   narrowed: Narrowed;
-  /** Whether the log itself is there: that comes first. */
-  isThere: boolean;
   onChoose: (name: keyof Narrowed, value: string) => void;
 }
 
 /** By what the log can be narrowed, with how much each has printed. */
-function Facets({ of, narrowed, isThere, onChoose }: FacetsProps): ReactNode {
+function Facets({ of, narrowed, onChoose }: FacetsProps): ReactNode {
+  // They are counted over the whole log, so only once somebody is about to choose.
+  const [isWanted, setWanted] = useState(false);
   const route = "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/log/facets";
-  const found = useLook(route, { path: { ...of }, query: { limit: 200 } }, { off: !isThere });
+  const found = useLook(route, { path: { ...of }, query: { limit: 200 } }, { off: !isWanted });
   const data = found.data?.data;
   const lists: [keyof Narrowed, string, readonly Facet[]][] = [
     ["instance", "instances", data?.instances ?? []],
@@ -430,7 +424,8 @@ function Facets({ of, narrowed, isThere, onChoose }: FacetsProps): ReactNode {
         className="log-facet"
         aria-label={`Narrow to one of the ${all}`}
         value={chosen}
-        onFocus={() => void found.refetch()}
+        onPointerEnter={() => setWanted(true)}
+        onFocus={() => (isWanted ? void found.refetch() : setWanted(true))}
         onChange={(event) => onChoose(name, event.target.value)}
       >
         <option value="">all {all}</option>

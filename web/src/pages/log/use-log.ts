@@ -115,15 +115,14 @@ export function useLog(
     if (busy.current || log.isAtBegin) return 0;
     return during(async (signal) => log.before((await read({ before: log.begin }, signal)).data), 0);
   };
-  const later = async (): Promise<number> => {
-    if (busy.current || log.isAtEnd) return 0;
-    return during(async (signal) => {
+  const later = async (): Promise<number> => (busy.current || log.isAtEnd ? 0 : readOn());
+  const readOn = (): Promise<number> =>
+    during(async (signal) => {
       const { data, cursor: behind } = await read({ after: log.end }, signal);
       const lost = log.after(data);
       if (log.isAtEnd) setCursor((known) => known ?? behind);
       return lost;
     }, 0);
-  };
 
   const key = [path.project, path.ensemble, path.job, narrowed.step, narrowed.instance, narrowed.operation].join("\n");
   useEffect(() => {
@@ -132,6 +131,10 @@ export function useLog(
     return () => busy.current?.abort();
   }, [key]);
   useEffect(() => () => clearTimeout(timer.current), []);
+  // The job may have been said to have ended before the last that it printed was told.
+  useEffect(() => {
+    if (isOver && cursor !== undefined) void readOn();
+  }, [isOver, cursor !== undefined]);
 
   const onEvent = ({ type, data }: StreamEvent): void => {
     if (type !== "step.log") return;
@@ -158,7 +161,7 @@ export function useLog(
     }, COLLECTED);
   };
   const topic = `log:${path.project}/${path.ensemble}/${path.job}`;
-  useTopic(isOver ? "" : topic, cursor, onEvent, () => void later());
+  useTopic(isOver ? "" : topic, cursor, onEvent, () => void readOn());
   return { log, isLoading, isReading: busy.current !== undefined, error, jump, earlier, later };
 }
 
