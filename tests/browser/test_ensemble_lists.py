@@ -66,9 +66,7 @@ def test_an_ensemble_that_is_not_there_is_said_to_be_gone(opens: Opens) -> None:
 
 def test_a_policy_tells_what_it_waits_for_and_what_it_did(opens: Opens) -> None:
     did = EventOfTrigger(3, "load", "web_2", "2026-11-22T21:58:18Z", "scaled web to 4", done=True, job="A6BM5PEY0000")
-    kept = EventOfTrigger(
-        2, "load", "web_1", "2026-11-22T21:50:18Z", "its condition does not hold", done=False, job=None
-    )
+    kept = EventOfTrigger(2, "load", "web_1", "2026-11-22T21:50:18Z", "it does not hold", done=False, job=None)
     trigger = TriggerData("load", {}, "10 s", 3, "average", ("scale web by 1",), {"web": 2}, {}, (did, kept))
     policy = PolicyData("tosca.policies.Scaling", ("web",), ("web",), enforced=True, triggers={"out": trigger})
     notice = NoticeData(
