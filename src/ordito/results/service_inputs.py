@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
@@ -18,6 +18,7 @@ from ordito.app.services.step_blocks import StepSources
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostic, Diagnostics, Severity
 from ordito.base.sensitive import SHOWN, shown
+from ordito.base.span import Span
 from ordito.ensemble.store import read_ensemble
 from ordito.instances.static_values import check_static_values
 from ordito.model.sensitivity import Marks
@@ -110,7 +111,7 @@ def _is_secret(value: object) -> bool:
     return isinstance(value, dict) and value.keys() == {"secret"}
 
 
-def _without(found: Diagnostics, places: set[object]) -> Diagnostics:
+def _without(found: Diagnostics, places: Collection[Span | None]) -> Diagnostics:
     """The findings but for those that inputs at some places have no value."""
     kept = Diagnostics()
     kept.extend(one for one in found if not (one.code == MISSING and one.span in places))
@@ -125,7 +126,8 @@ def _told(
 ) -> ServiceInputsData:
     of_input: dict[str, list[Diagnostic]] = {name: [] for name in service.inputs}
     places = {f"{one.span}": name for name, one in service.inputs.items() if one.span is not None}
-    rest, all_found = [], list(found)
+    rest: list[Diagnostic] = []
+    all_found = list(found)
     for one in all_found:
         name = _about(one, places)
         of_input.get(name, rest).append(one)
