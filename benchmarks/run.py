@@ -27,6 +27,8 @@ from benchmarks import (
     validate,
     version,
     web,
+    web_job,
+    web_topology,
 )
 from benchmarks.measure import Figure, figures
 
@@ -42,7 +44,7 @@ BENCHMARKS = {
     "ansible": lambda times: playbooks.main(),  # noqa: ARG005  (each run counts processes, which differ little)
     "status": lambda times: status.main(times=times),
     "upgrade": lambda times: upgrade.main(times=times),
-    "web": lambda times: web.main(),  # noqa: ARG005  (each figure is of many)
+    "web": lambda times: [part.main() for part in (web, web_topology, web_job)],  # noqa: ARG005  (each figure is of many)
 }
 
 

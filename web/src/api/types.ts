@@ -1210,6 +1210,9 @@ export interface JobsFields {
   limit?: number;
   status?: string;
   workflow?: string;
+  ensemble?: string;
+  q?: string;
+  after?: string;
 }
 
 /** A number of instances that was set by `scale`: it is valid as long as the template asks for what it asked for then, ``over``. ``job`` has set it, "" for the one that the plan is for. */
@@ -1235,6 +1238,7 @@ export interface KnownJob {
 export interface KnownJobs {
   items: KnownJob[];
   missing: string[];
+  next: string | null;
 }
 
 /** The job that ran last: its id, its workflow, and how it ended. */
@@ -1687,6 +1691,9 @@ export interface OpenJobData {
   holder: string;
   rolling_back: boolean;
   outcome: string;
+  by?: string;
+  origin?: string;
+  approved_by?: string[];
 }
 
 /** An operation that was carried out or has failed; ``change`` is its changeId, ``at`` when it began, in UTC (to the second). */
@@ -2668,6 +2675,9 @@ export interface UnfinishedJobData {
   holder: string;
   rolling_back: boolean;
   outcome: string;
+  by?: string;
+  origin?: string;
+  approved_by?: string[];
 }
 
 /** Whether the lock that clones share was removed, and whose it was. */
@@ -3217,6 +3227,13 @@ export interface Routes {
     query: Omit<ChangesAsked, "job">;
     body: undefined;
     answer: JobChangesData;
+  };
+  /** All events of a job so far, one JSON object a line. */
+  "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/events.ndjson": {
+    path: { project: string; ensemble: string; job: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: Value;
   };
   /** What the operations of a job printed, forwards or backwards. */
   "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/log": {

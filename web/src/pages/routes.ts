@@ -28,9 +28,9 @@ export const PAGES: readonly Page[] = [
   { path: "/p/:project/new", load: () => import("./ask/new.tsx") },
   { path: "/inbox", load: () => import("./inbox/inbox.tsx") },
   { path: "/e/:project/:ensemble", load: () => import("./ensemble/ensemble.tsx") },
-  // Page 4, job:       /e/:project/:ensemble/jobs/:job       ./job/job.tsx
-  // Page 5, log:       /e/:project/:ensemble/jobs/:job/log   ./log/log.tsx
-  //         jobs:      /jobs                                 ./jobs/jobs.tsx
+  { path: "/e/:project/:ensemble/jobs/:job", load: () => import("./job/job.tsx") },
+  { path: "/e/:project/:ensemble/jobs/:job/log", load: () => import("./log/log.tsx") },
+  { path: "/jobs", load: () => import("./jobs/jobs.tsx") },
   // Page 8, source:    /e/:project/:ensemble/source          ./source/source.tsx
   //         packages:  /packages, /p/:project/packages/:digest   ./packages/packages.tsx
   //         settings:  /e/:project/:ensemble/settings        ./settings/settings.tsx
