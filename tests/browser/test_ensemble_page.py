@@ -6,6 +6,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -159,7 +160,8 @@ def test_an_instance_that_is_gone_is_said_to_be(opens: Opens, nested: str) -> No
 
 def large(machines: int, each: int) -> TopologyData:
     """A picture of machines with two servers on each, with so many instances of each node, some of them not well."""
-    nodes, made, instances = [], [], []
+    nodes, made = [], []
+    instances: list[Any] = []
     for number in range(machines):
         nodes.append(GraphNode(f"m{number}", "tosca.nodes.Compute"))
         nodes += [GraphNode(f"{kind}{number}", f"tosca.nodes.{kind.title()}", f"m{number}") for kind in ("web", "db")]

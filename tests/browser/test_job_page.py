@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -409,7 +410,7 @@ def test_jobs_are_filtered_and_opened(shops: Shops, opens: Opens) -> None:
 
 def test_many_jobs_come_in_parts(opens: Opens, shops: Shops) -> None:
     tab = opens()
-    items = [
+    items: list[dict[str, Any]] = [
         {"project": "default", "ensemble": "good", "id": f"A6BM5PEY{number:04}", "workflow": "check", "outcome": "ok",
          "start": "2026-11-22T21:58:18.185Z", "seconds": 1.5, "summary": "nothing differs"}
         for number in range(100)

@@ -18,7 +18,6 @@ from ordito.app.services.step_blocks import StepSources
 from ordito.base.collector import paused_collector
 from ordito.base.diagnostics import Diagnostic, Diagnostics, Severity
 from ordito.base.sensitive import SHOWN, shown
-from ordito.base.span import Span
 from ordito.ensemble.store import read_ensemble
 from ordito.instances.static_values import check_static_values
 from ordito.model.sensitivity import Marks
@@ -111,7 +110,7 @@ def _is_secret(value: object) -> bool:
     return isinstance(value, dict) and value.keys() == {"secret"}
 
 
-def _without(found: Diagnostics, places: Collection[Span | None]) -> Diagnostics:
+def _without(found: Diagnostics, places: Collection[object]) -> Diagnostics:
     """The findings but for those that inputs at some places have no value."""
     kept = Diagnostics()
     kept.extend(one for one in found if not (one.code == MISSING and one.span in places))
