@@ -23,7 +23,7 @@ from ordito.server.plans.asked import ASKED, WORKFLOWS, request_of
 from ordito.server.plans.states import MOVES, OPEN, WORKFLOW_PERMISSIONS, PlanState
 from tests.cli.program import until
 from tests.server.test_permissions import token_of
-from tests.support.serving import Client, Served, children_of, is_gone
+from tests.support.serving import MANY_REQUESTS, Client, Served, children_of, is_gone
 from tests.support.thorough import THOROUGH, examples
 
 SHOP = "projects/default/ensembles/shop"
@@ -753,3 +753,22 @@ def test_a_link_out_of_the_ensemble_is_not_followed(server: Served, shop: Shop, 
     for found in (admin.ask("GET", "events", topic=topic), admin.ask("GET", f"{SHOP}/jobs/{job}/log")):
         assert b"canary-9911" not in found.body
         assert found.status == 422, found
+
+
+# ------------------------------------------------------------------------------------------------------------ retention
+
+
+def test_logs_and_events_are_kept_of_so_many_jobs_as_the_settings_say(tmp_path: Path, shop: Shop) -> None:
+    """From the next job on, however many the server keeps by itself; what a job did is told of all of them."""
+    with Served(tmp_path / "home", shop.directory, settings=f"jobs: {{ keep: 2 }}\n{MANY_REQUESTS}") as made:
+        admin = made.admin()
+        assert admin.get("settings")["jobs"]["keep_bytes"] == 1 << 30
+        jobs = [ask(admin, RESTART, apply="auto")["job"] for _ in range(3)]
+        kept = admin.ask("GET", f"{SHOP}/jobs/{jobs[0]}/log")
+        assert (kept.status, kept.data["code"]) == (410, "forgotten")
+        assert admin.get(f"{SHOP}/jobs/{jobs[1]}/log")["complete"]
+        admin.do("PUT", "settings", {"jobs": {"keep": 5, "keep_bytes": 1}}, {"If-Match": "*"})
+        newest = ask(admin, RESTART, apply="auto")["job"]
+        assert admin.ask("GET", f"{SHOP}/jobs/{jobs[2]}/log").status == 410
+        assert admin.get(f"{SHOP}/jobs/{newest}/log")["complete"]
+        assert all(admin.get(f"{SHOP}/jobs/{job}")["job"]["workflow"] == "restart" for job in (*jobs, newest))

@@ -18,7 +18,7 @@ import msgspec
 from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.journal_errors import check_is_file, journal_explained
-from ordito.ensemble.journal_tables import reading, writing
+from ordito.ensemble.journal_tables import connected, reading, writing
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.vault import use_vault
 from ordito.work.evaluations import Evaluation
@@ -111,7 +111,7 @@ class Inbox:
         use_vault(layout)
         self._path = layout.inbox
         with journal_explained("open", self._path):
-            self._db = sqlite3.connect(self._path, isolation_level=None, timeout=PATIENCE)
+            self._db = connected(self._path, patience=PATIENCE)
             try:
                 # Not in WAL mode, which two processes cannot begin at one time; EXTRA makes the end of each durable.
                 self._db.execute("PRAGMA synchronous = EXTRA")

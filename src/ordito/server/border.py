@@ -22,10 +22,12 @@ from starlette.responses import Response
 from ordito.base.suggest import nearest
 from ordito.ensemble.errors import EnsembleError
 from ordito.server.call import ApiCall, encoded
+from ordito.server.compression import compress, plain_tag
 from ordito.server.connections import check_head, pieces
 from ordito.server.database.tables import ENSEMBLES, PROJECTS
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import Credentials, by_credentials, note_use
+from ordito.server.limits import group_of
 from ordito.server.names import meant_field
 from ordito.server.permissions import OF_SERVER, Access, Permission
 from ordito.server.places import directory_of
@@ -91,7 +93,10 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
             call.raw = await _body(services, request)
             call.body = _fields(call, request)
         wanted = _wanted_fields(call)
-        response = _response(route, _narrowed(await route.handler(call), wanted), request)
+        reply = _narrowed(await route.handler(call), wanted)
+        response = _response(route, reply, request)
+        if not route.is_secret:
+            await compress(response, request, reply.gzip if response.media_type == reply.media else None)
     except ApiProblem as problem:
         response = _refusal(problem, request_id, routes)
     except (EnsembleError, OSError) as error:
@@ -164,7 +169,7 @@ def _narrowed(reply: Reply, names: tuple[str, ...]) -> Reply:
         return reply
     found: dict[str, typing.Any] = msgspec.to_builtins(reply.data)
     items = [{name: item[name] for name in names if name in item} for item in found["items"]]
-    return msgspec.structs.replace(reply, data={**found, "items": items})
+    return msgspec.structs.replace(reply, data={**found, "items": items}, gzip=None)
 
 
 def _response(route: Route, reply: Reply, request: Request) -> Response:
@@ -172,8 +177,10 @@ def _response(route: Route, reply: Reply, request: Request) -> Response:
         return reply.data
     status = reply.status or route.status
     tag = reply.headers.get("ETag", "")
-    if tag and tag in (one.strip() for one in request.headers.get("if-none-match", "").split(",")):
-        return Response(status_code=304, headers=dict(reply.headers))
+    known = [one.strip() for one in request.headers.get("if-none-match", "").split(",")]
+    if tag and (same := next((one for one in known if plain_tag(one) == tag), "")):
+        # The tag of the form that the client has, which may be the compressed one.
+        return Response(status_code=304, headers={**reply.headers, "ETag": same, "Vary": "Accept-Encoding"})
     body = reply.data if isinstance(reply.data, bytes) else encoded(reply.data)
     media = reply.media
     if body and media == JSON and YAML in request.headers.get("accept", "") and len(body) <= MOST_YAML:
@@ -232,7 +239,7 @@ async def _principal(services: Services, request: Request, call: ApiCall) -> Pri
 
 def _limit(services: Services, call: ApiCall) -> None:
     is_known = call.who is not None
-    name = f"{call.principal.kind} {call.principal.id}" if is_known else f"address {call.address}"
+    name = f"{call.principal.kind} {call.principal.id}" if is_known else f"address {group_of(call.address)}"
     pause = services.rates.take(name, known=is_known)
     if pause:
         raise ApiProblem("too-many", "too many requests in this second", "ask less often", again_in=int(pause + 1))

@@ -384,7 +384,8 @@ class PlanKeeper:
         return self._task_of(item, await self._reads(project, ensemble))
 
     def _task_of(self, item: WorkItem, reads: tuple[str, ...]) -> RunnerTask:
-        return RunnerTask(item, around(self._parts.settings.surroundings, reads))
+        settings = self._parts.settings
+        return RunnerTask(item, around(settings.surroundings, reads), settings.now.jobs.retention)
 
     async def _directory(self, row: Row[Any]) -> str:
         return await self._database.read(partial(directory_of, project=row.project, ensemble=row.ensemble))

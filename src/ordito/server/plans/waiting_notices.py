@@ -77,9 +77,8 @@ class WaitingNotices:
         try:
             reads = await parts.database.read(partial(reads_of, home=parts.home, project=project, ensemble=ensemble))
             mark, waits = await asyncio.to_thread(self._look, reads[0])
-            if waits and parts.runners.start(
-                name, RunnerTask(NoticesItem(reads[0]), around(parts.settings.surroundings, reads))
-            ):
+            reach, retention = around(parts.settings.surroundings, reads), parts.settings.now.jobs.retention
+            if waits and parts.runners.start(name, RunnerTask(NoticesItem(reads[0]), reach, retention)):
                 self._tried[reads[0]] = mark, time.monotonic()
         except (ApiProblem, EnsembleError, OSError) as error:
             _LOG.warning("cannot handle the notices of %s/%s: %s", project, ensemble, error)
