@@ -32,7 +32,7 @@ from ordito.server.names import meant_field
 from ordito.server.permissions import OF_SERVER, Access, Permission
 from ordito.server.places import directory_of
 from ordito.server.problems import ApiProblem
-from ordito.server.route import JSON, PageFields, Reply, Route
+from ordito.server.route import FIELDS, JSON, Reply, Route
 from ordito.server.services import Services
 from ordito.server.settings import base_url, own_names, proxies_of
 
@@ -150,9 +150,9 @@ def _refusal(problem: ApiProblem, request_id: str, routes: Mapping[str, Route]) 
 
 def _wanted_fields(call: ApiCall) -> tuple[str, ...]:
     """The fields of the items of a list that are wanted, none for all. Raises ``ApiProblem``."""
-    text = call.query.fields if isinstance(call.query, PageFields) else ""
+    text = getattr(call.query, FIELDS, "")
     names = tuple(name.strip() for name in text.split(",")) if text else ()
-    item = typing.get_args(call.route.answers[0])[0] if names and call.route.answers else None
+    item = _item(call.route.answers[0]) if names and call.route.answers else None
     if names and (not isinstance(item, type) or not issubclass(item, msgspec.Struct)):
         raise ApiProblem("malformed", "the items of this list have no fields to choose from", "leave `fields` out")
     known = item.__struct_encode_fields__ if names and item is not None else ()
@@ -161,6 +161,14 @@ def _wanted_fields(call: ApiCall) -> tuple[str, ...]:
         hint = f'did you mean "{near[0]}"?' if near else f"it may name: {', '.join(known)}"
         raise ApiProblem("malformed", f'the items of this list have no field "{strange[0][:80]}"', hint)
     return names
+
+
+def _item(kind: typing.Any) -> object:
+    """The type of the items of a list."""
+    if of := typing.get_args(kind):
+        return of[0]
+    # A list that says more than its items.
+    return typing.get_args(typing.get_type_hints(kind)["items"])[0]
 
 
 def _narrowed(reply: Reply, names: tuple[str, ...]) -> Reply:

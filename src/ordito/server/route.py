@@ -45,6 +45,13 @@ class Fields(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Fields of a request: of its body, or of its query."""
 
 
+Wanted = Annotated[str, msgspec.Meta(max_length=1_000)]
+"""The fields of each item of a list that are wanted, with commas between their names."""
+
+FIELDS = "fields"
+"""The parameter of lists with which these are asked for."""
+
+
 class PageFields(Fields, frozen=True):
     """Which part of a list is wanted."""
 
@@ -52,7 +59,7 @@ class PageFields(Fields, frozen=True):
     after: str = ""
     """The cursor with which the part before it ended, "" for the first part."""
 
-    fields: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
+    fields: Wanted = ""
     """The fields of each item that are wanted, with commas between their names; "" for all."""
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from ordito.app.work_items import ResumeItem
 from ordito.ensemble.errors import EnsembleError
@@ -20,12 +21,12 @@ from ordito.ensemble.owner import CANCEL, NOW, ask
 from ordito.results.jobs import JOBS
 from ordito.server.answers import KeptAnswer
 from ordito.server.call import ApiCall
-from ordito.server.database.tables import ENSEMBLES
+from ordito.server.database.tables import ENSEMBLES, PLANS
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of, reads_of_row
-from ordito.server.plans.store import frozen_by
+from ordito.server.plans.store import Author, frozen_by
 from ordito.server.problems import ApiProblem
-from ordito.server.route import BASE, ENSEMBLE, Fields, Reply, Route
+from ordito.server.route import BASE, ENSEMBLE, Fields, Reply, Route, Wanted
 from ordito.source.reach import within
 
 
@@ -122,13 +123,27 @@ def _unfinished(layout: Layout) -> str:
 
 
 class JobsFields(Fields, frozen=True):
-    """Which jobs are wanted, the newest first."""
+    """Which jobs are wanted."""
 
     limit: Annotated[int, msgspec.Meta(ge=1, le=500)] = 50
     status: str = ""
     """How they ended, or ``running`` or ``interrupted``."""
 
     workflow: str = ""
+    by: Annotated[str, msgspec.Meta(max_length=300)] = ""
+    """Who has asked for them, as ``by`` of a job."""
+
+    since: datetime | None = None
+    """They began at this moment or later; without a time zone it is one in UTC."""
+
+    until: datetime | None = None
+    """They began before this moment."""
+
+    sort: Literal["newest", "oldest"] = "newest"
+    """Which of them come first."""
+
+    fields: Wanted = ""
+    """The fields of each item that are wanted, with commas between their names; "" for all."""
 
 
 class KnownJob(msgspec.Struct, frozen=True):
@@ -142,10 +157,12 @@ class KnownJob(msgspec.Struct, frozen=True):
     start: str
     seconds: float | None
     summary: str
+    by: str = ""
+    """Who has asked for it, "" where it was not begun by a plan of this server."""
 
 
 class KnownJobs(msgspec.Struct, frozen=True):
-    """The newest jobs of all ensembles that one may see."""
+    """The newest jobs of all ensembles that one may see, or the oldest."""
 
     items: tuple[KnownJob, ...]
     missing: tuple[str, ...]
@@ -177,26 +194,52 @@ async def _jobs(call: ApiCall) -> Reply:
     reads = [reads_of_row(row, services.home) for row in there]
     answers = await services.answers.of_many(JOBS.name, reads, PATIENCE)
     known = list(zip([(row.project, row.name) for row in there], answers, strict=True))
-    return Reply(await asyncio.to_thread(_newest, known, fields))
+    authors = await services.database.read(authors_of_jobs)
+    return Reply(await asyncio.to_thread(_first, known, authors, fields))
 
 
-def _newest(answers: Sequence[tuple[tuple[str, str], object]], fields: JobsFields) -> KnownJobs:
-    """The newest jobs in the lists of ensembles, of which each may be very long."""
+def authors_of_jobs(connection: Connection) -> dict[str, str]:
+    """Who has asked for the jobs of plans, by their ids."""
+    rows = connection.execute(select(PLANS.c.job, PLANS.c.kind, PLANS.c.who).where(PLANS.c.job != ""))
+    return {row.job: Author(row.kind, row.who).shown for row in rows}
+
+
+def _first(
+    answers: Sequence[tuple[tuple[str, str], object]], authors: Mapping[str, str], fields: JobsFields
+) -> KnownJobs:
+    """The first jobs in the lists of ensembles, of which each may be very long."""
     found: list[KnownJob] = []
-    missing = []
+    missing, is_newest = [], fields.sort == "newest"
     for (project, name), answer in answers:
         if not isinstance(answer, KeptAnswer):
             missing.append(f"{project}/{name}")
             continue
-        lines = [line for line in _LINES.decode(answer.body).jobs if _fits(line, fields)]
-        newest = sorted(lines, key=lambda line: line.id, reverse=True)[: fields.limit]
-        found += [KnownJob(project, name, **msgspec.structs.asdict(line)) for line in newest]
-    found.sort(key=lambda job: job.start, reverse=True)
+        lines = [line for line in _LINES.decode(answer.body).jobs if _fits(line, authors, fields)]
+        first = sorted(lines, key=lambda line: line.id, reverse=is_newest)[: fields.limit]
+        found += [
+            KnownJob(project, name, **msgspec.structs.asdict(line), by=authors.get(line.id, "")) for line in first
+        ]
+    found.sort(key=lambda job: job.start, reverse=is_newest)
     return KnownJobs(tuple(found[: fields.limit]), tuple(missing))
 
 
-def _fits(line: _ListedJob, fields: JobsFields) -> bool:
+def _fits(line: _ListedJob, authors: Mapping[str, str], fields: JobsFields) -> bool:
+    if fields.by and authors.get(line.id) != fields.by:
+        return False
+    if fields.since is not None or fields.until is not None:
+        try:
+            began = datetime.fromisoformat(line.start)
+        except ValueError:
+            return False
+        if (fields.since is not None and began < _in_utc(fields.since)) or (
+            fields.until is not None and began >= _in_utc(fields.until)
+        ):
+            return False
     return fields.status in ("", line.outcome) and fields.workflow in ("", line.workflow)
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 _JOB = ENSEMBLE + "/jobs/{job}"
@@ -216,7 +259,7 @@ TABLE = (
         method="GET",
         path=BASE + "/jobs",
         access=Access.ME,
-        summary="The newest jobs of all ensembles that I see.",
+        summary="The newest jobs of all ensembles that I see, or the oldest.",
         handler=_jobs,
         query=JobsFields,
         answers=(KnownJobs,),
