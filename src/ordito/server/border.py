@@ -163,7 +163,7 @@ def _wanted_fields(call: ApiCall) -> tuple[str, ...]:
     return names
 
 
-def _item(kind: typing.Any) -> object:
+def _item(kind: typing.Any) -> typing.Any:
     """The type of the items of a list."""
     if of := typing.get_args(kind):
         return of[0]

@@ -51,26 +51,27 @@ class EnsemblePlace(msgspec.Struct, frozen=True):
     stamp: str = ""
     job: str = ""
     offset: int = 0
-    told: int = 0
-    """The number of the last event of the server that was told, 0 for none."""
+    told: int = -1
+    """The number of the last event of the server that was told, -1 where that is not known."""
 
     @property
     def text(self) -> str:
         """The place in a cursor."""
-        return f"{self.stamp} {self.job} {self.offset} {self.told}"
+        told = str(self.told) if self.told >= 0 else ""
+        return f"{self.stamp} {self.job} {self.offset} {told}"
 
 
 def ensemble_place(place: Place) -> EnsemblePlace:
     """The place that a text means; the beginning for any other text."""
     parts = place.split(" ") if isinstance(place, str) else []
-    numbers = parts[2:]
+    # Earlier servers told nothing of their own.
+    numbers = parts[2:] if parts[3:] != [""] else parts[2:3]
     if len(parts) in (3, 4) and all(one.isdecimal() and len(one) < 20 for one in numbers):
-        # Earlier servers told nothing of their own.
         return EnsemblePlace(parts[0], parts[1], *map(int, numbers))
     return EnsemblePlace()
 
 
-def present_place(directory: str, told: int = 0) -> EnsemblePlace:
+def present_place(directory: str, told: int = -1) -> EnsemblePlace:
     """Where an ensemble is now, and the server with what it tells. Who reads it afterwards sees at least what has
     happened up to here."""
     try:
@@ -204,7 +205,7 @@ class EnsembleFeed:
         """What is told behind a place. Raises ``EnsembleError``."""
         now = self._watched.now
         # Who has no place yet reads the ensemble itself first.
-        known = place if isinstance(place, str) else EnsemblePlace("", now.job, now.offset).text
+        known = place if isinstance(place, str) else EnsemblePlace("", now.job, now.offset, now.told).text
         at, found = self._told(ensemble_place(known))
         # Of a job that has ended meanwhile, what it did last is told before what the next one does.
         for job, offset in {at.job: at.offset, now.job: at.offset if now.job == at.job else 0}.items():
@@ -221,7 +222,7 @@ class EnsembleFeed:
         """What the server tells of it behind a place, and the place behind that."""
         found, newest = [], self._outbox.newest
         # Who has no place behind an event wants no history.
-        first = max(at.told, self._behind) if at.told else self._looked_at
+        first = max(at.told, self._behind) if at.told >= 0 else self._looked_at
         for event in self._outbox.read(first, self._is_wanted):
             at = msgspec.structs.replace(at, told=event.number)
             said = {**msgspec.json.decode(event.body, type=dict[str, object]), "topic": self._name}
