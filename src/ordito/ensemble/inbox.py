@@ -8,6 +8,7 @@ done, and nothing is lost or done twice.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -19,7 +20,7 @@ from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.journal_errors import check_is_file, journal_explained
 from ordito.ensemble.journal_tables import connected, reading, writing
-from ordito.ensemble.layout import Layout
+from ordito.ensemble.layout import INBOX, PRIVATE, Layout
 from ordito.ensemble.vault import use_vault
 from ordito.work.evaluations import Evaluation
 from ordito.work.notices import Notice
@@ -99,6 +100,11 @@ class InboxEntry(msgspec.Struct, frozen=True):
 
 class InboxFull(EnsembleError):
     """Too many notices wait already."""
+
+
+def may_have_inbox(directory: str) -> bool:
+    """Whether something is in the place of the inbox, of the ensemble in a directory. Nothing is read."""
+    return os.path.lexists(f"{directory}/{PRIVATE}/{INBOX}")
 
 
 class Inbox:

@@ -19,7 +19,7 @@ from ordito.app.surroundings import around
 from ordito.app.work_items import NoticesItem
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.files import mark_of
-from ordito.ensemble.inbox import Inbox
+from ordito.ensemble.inbox import Inbox, may_have_inbox
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.server.database.database import Database
@@ -98,4 +98,4 @@ class WaitingNotices:
 
 
 def _with_inbox(found: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    return [one for one in found if Layout(Path(one[2])).inbox.exists()]
+    return [one for one in found if may_have_inbox(one[2])]
