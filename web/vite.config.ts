@@ -43,6 +43,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     manifest: "parts.json",
+    // What is in it of others, for the page of administrators.
+    license: { fileName: "licences.json" },
     rolldownOptions: {
       onLog(level, log, tell) {
         // What packages say to servers that render their parts is nothing to a browser.
@@ -52,7 +54,8 @@ export default defineConfig({
         // What changes rarely is a file of its own, which browsers keep.
         codeSplitting: {
           groups: [
-            { name: "react", test: /node_modules\/(react|react-dom|scheduler)\// },
+            // With what others need too: else it would be in a later group, which all pages then had to load.
+            { name: "react", test: /node_modules\/(react|react-dom|scheduler|use-sync-external-store)\//, priority: 1 },
             { name: "flow", test: /node_modules\/(@xyflow|zustand|d3-|classcat)/ },
           ],
         },

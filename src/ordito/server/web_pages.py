@@ -15,7 +15,7 @@ from ordito.server.compression import taken
 FOLDER = Path(__file__).parent / "web"
 INDEX = "/index.html"
 ASSETS = "/assets/"
-PAGES = frozenset({"", "e", "p", "inbox", "jobs", "packages", "admin", "sign-in", "device"})
+PAGES = frozenset({"", "e", "p", "inbox", "jobs", "packages", "admin", "me", "sign-in", "device"})
 """What the addresses of pages begin with. The page itself says which it is: the server gives them all the same."""
 
 ENCODINGS = {"br": ".br", "gzip": ".gz"}

@@ -3,6 +3,17 @@
 /** A value of a template or of an operation, which may be anything. */
 export type Value = unknown;
 
+/** What the server runs on, and what it is made of. */
+export interface AboutData {
+  ordito: string;
+  python: string;
+  system: string;
+  database: string;
+  disk_free: number;
+  disk_size: number;
+  parts: ComponentData[];
+}
+
 /** A service account: programs act as it, with tokens. */
 export interface AccountData {
   name: string;
@@ -340,11 +351,25 @@ export interface CauseData {
   declared: string;
 }
 
+/** Why something happens to an instance, if something else depends on that. */
+export type ChangeCause = "" | "protected" | "to heal" | "unmanaged";
+
 /** The instances that are changed, in columns. */
 export interface ChangeColumns {
   id: string[];
   box: number[];
   change: string;
+}
+
+/** The change of one instance. */
+export interface ChangeData {
+  symbol: string;
+  class: string;
+  instance: string;
+  reason: string;
+  declared: string;
+  differences: Difference[];
+  cause: ChangeCause;
 }
 
 /** What administrators have set through the API; null is as ``server.yaml`` says. */
@@ -420,6 +445,14 @@ export interface Comparing {
   environment?: string | null;
 }
 
+/** Something of others that the server is made of. */
+export interface ComponentData {
+  name: string;
+  version: string;
+  licence: string;
+  place: string;
+}
+
 /** What a task did, and what that changed. */
 export interface ConfigChange {
   changeId?: string;
@@ -453,6 +486,21 @@ export interface Damage {
   blocks: boolean;
 }
 
+/** A difference between two declarations of a node; null for what one of them does not have. */
+export interface DeclaredDifference {
+  what: string;
+  before: Value;
+  after: Value;
+}
+
+/** A node that is not declared in the same way. */
+export interface DeclaredNodeDiff {
+  node: string;
+  change: string;
+  declared: string;
+  differences: DeclaredDifference[];
+}
+
 /** A row of the audit log. */
 export interface DeedData {
   number: number;
@@ -468,6 +516,12 @@ export interface DeedData {
   outcome: string;
   detail: string;
   hash: string;
+}
+
+/** What makes a plan longer: ``hosts`` are those on which operations wait for each other, with the number of those that may run there at one time; without any such limit it would have ``otherwise`` waves. */
+export interface Delays {
+  hosts: Record<string, number>;
+  otherwise: number;
 }
 
 /** One event that is posted to a webhook. */
@@ -582,6 +636,19 @@ export interface DiffQuery {
   environment?: string | null;
 }
 
+/** One difference between what was carried out and what is wanted: ``what``, from what to what (None if there was, or will be, none), as it may be shown; ``declared`` is its place, ``file:line:column``. ``about`` tells kinds apart, and ``name`` is that of an input. */
+export interface Difference {
+  what: string;
+  before?: Value;
+  after?: Value;
+  declared?: string;
+  about?: DifferenceKind;
+  name?: string;
+}
+
+/** What a difference is about, if something else depends on that. */
+export type DifferenceKind = "" | "input" | "not counted" | "property" | "request" | "unknown";
+
 /** Whether something is only looked at. */
 export interface DryQuery {
   dry?: boolean;
@@ -619,6 +686,17 @@ export interface EnsembleData {
   summary: EnsembleSummary | null;
   problem: string;
   drift: RememberedDrift | null;
+  last_job: EnsembleJob | null;
+  plans: Record<string, number>;
+}
+
+/** The job of an ensemble that ran last. */
+export interface EnsembleJob {
+  id: string;
+  workflow: string;
+  status: string;
+  start: string;
+  by: string;
 }
 
 /** In short how an ensemble is. */
@@ -644,6 +722,8 @@ export interface EnsemblesQuery {
   attention?: boolean;
   limit?: number;
   after?: string;
+  sort?: "attention" | "name" | "status";
+  fields?: string;
 }
 
 /** The change of an instance, a link or an end of a relationship: only the values that differ from before. ``unlinked`` says that the record of a link or an end was removed, ``forgotten`` the same of an instance; an instance that is ``unlinked`` is replaced: the other fields are its whole new record. In ``applied``, ``failed``, ``told`` and ``before_failure`` an empty entry says that the operation no longer counts, in ``drift`` that the value is again what it was; attributes and outputs are those that were set. ``note`` held the reason of a status in the third format: it is read, and no longer written. */
@@ -727,6 +807,12 @@ export interface Failure {
 
 /** Fields of a request: of its body, or of its query. */
 export interface Fields {
+}
+
+/** A file of the service that is not the same. */
+export interface FileDiff {
+  file: string;
+  change: string;
 }
 
 /** A finding about a document; the place is null where there is none. */
@@ -967,6 +1053,21 @@ export interface InputDiff {
   after: Value;
 }
 
+/** Values that a service would be deployed with, besides those that the ensemble has. */
+export interface InputsGiven {
+  package?: string;
+  environment?: string | null;
+  inputs?: Record<string, Value>;
+  input_texts?: Record<string, string>;
+  forget_input?: string[];
+}
+
+/** Of which service the inputs are wanted. */
+export interface InputsQuery {
+  package?: string;
+  environment?: string | null;
+}
+
 /** The instances in columns, in the order of their creation. */
 export interface InstanceColumns {
   id: string[];
@@ -1123,6 +1224,8 @@ export interface JobListData {
 export interface JobSettings {
   parallel?: number;
   resume?: "always" | "never" | "server";
+  keep?: number;
+  keep_bytes?: number;
 }
 
 /** Steps of a job. */
@@ -1136,11 +1239,19 @@ export interface JobStepsData {
   counts: Record<string, number>;
 }
 
-/** Which jobs are wanted, the newest first. */
+/** Which jobs are wanted. */
 export interface JobsFields {
   limit?: number;
   status?: string;
   workflow?: string;
+  ensemble?: string;
+  q?: string;
+  after?: string;
+  by?: string;
+  since?: string | null;
+  until?: string | null;
+  sort?: "newest" | "oldest";
+  fields?: string;
 }
 
 /** A number of instances that was set by `scale`: it is valid as long as the template asks for what it asked for then, ``over``. ``job`` has set it, "" for the one that the plan is for. */
@@ -1160,12 +1271,14 @@ export interface KnownJob {
   start: string;
   seconds: number | null;
   summary: string;
+  by: string;
 }
 
-/** The newest jobs of all ensembles that one may see. */
+/** The newest jobs of all ensembles that one may see, or the oldest. */
 export interface KnownJobs {
   items: KnownJob[];
   missing: string[];
+  next: string | null;
 }
 
 /** The job that ran last: its id, its workflow, and how it ended. */
@@ -1207,6 +1320,12 @@ export interface ListPartAskedPlan {
 }
 
 /** A part of a list. */
+export interface ListPartChangeData {
+  items: ChangeData[];
+  next: string | null;
+}
+
+/** A part of a list. */
 export interface ListPartDeedData {
   items: DeedData[];
   next: string | null;
@@ -1243,6 +1362,12 @@ export interface ListPartPackageLine {
 }
 
 /** A part of a list. */
+export interface ListPartPlannedEdge {
+  items: PlannedEdge[];
+  next: string | null;
+}
+
+/** A part of a list. */
 export interface ListPartProjectData {
   items: ProjectData[];
   next: string | null;
@@ -1257,6 +1382,12 @@ export interface ListPartScheduleData {
 /** A part of a list. */
 export interface ListPartSessionData {
   items: SessionData[];
+  next: string | null;
+}
+
+/** A part of a list. */
+export interface ListPartStepRow {
+  items: StepRow[];
   next: string | null;
 }
 
@@ -1600,6 +1731,9 @@ export interface OpenJobData {
   holder: string;
   rolling_back: boolean;
   outcome: string;
+  by?: string;
+  origin?: string;
+  approved_by?: string[];
 }
 
 /** An operation that was carried out or has failed; ``change`` is its changeId, ``at`` when it began, in UTC (to the second). */
@@ -1614,6 +1748,13 @@ export interface Operated {
 export interface OriginData {
   type: string | null;
   place: string | null;
+}
+
+/** A node of which all ``instances`` that are up are down at one time while the plan is carried out, and why. */
+export interface Outage {
+  node: string;
+  instances: number;
+  reason: string;
 }
 
 /** The outputs of the service, null for those without a value; sensitive ones are not shown. */
@@ -1757,7 +1898,7 @@ export interface PartFields {
   limit?: number;
   after?: string;
   fields?: string;
-  part?: "" | "changes" | "edges" | "steps";
+  part?: "" | "changes" | "edges" | "head" | "steps";
 }
 
 /** A box: a node, or several nodes of one type that stand beside each other. Places and sizes are in pixels. */
@@ -1795,6 +1936,32 @@ export interface PlanFields {
   by?: string;
 }
 
+/** A plan but for its lists. */
+export interface PlanHead {
+  service: string;
+  workflow: string;
+  environment: string;
+  back_to: number | null;
+  counts: Record<string, PlannedCount>;
+  part: boolean;
+  left_out: ChangeData[];
+  made_by: Record<string, string>;
+  chosen: (Record<string, string>)[];
+  totals: Totals;
+  held: Delays | null;
+  outages: Outage[];
+  warnings: string[];
+  unfinished: string;
+  kept: ChangeData[];
+  kept_counts: Record<string, KeptCount>;
+  losing: Record<string, string>;
+  not_permitted: string[];
+  drifted: string[];
+  limited: string[];
+  risks: Risk[];
+  inputs: PlannedInput[];
+}
+
 /** Why a plan was not made, or not carried out. */
 export interface PlanProblem {
   failure: Failure;
@@ -1826,6 +1993,26 @@ export interface PlanWanted {
   apply?: "ask" | "auto";
   bind?: "exact" | "latest";
   comment?: string;
+}
+
+/** How many instances of a node are wanted, and where that comes from, "" for the usual place. */
+export interface PlannedCount {
+  count: number;
+  origin: string;
+}
+
+/** The order of two steps, and why. */
+export interface PlannedEdge {
+  before: string;
+  after: string;
+  reason: string;
+}
+
+/** An input of the service: the value that was deployed last and the one of the plan, without secrets; null for none. */
+export interface PlannedInput {
+  name: string;
+  before: Value;
+  after: Value;
 }
 
 /** About the policies. */
@@ -2009,6 +2196,23 @@ export interface ReviewedEdit {
   diagnostics: FindingData[];
 }
 
+/** Which revisions are compared. */
+export interface RevisionDiffAsked {
+  before: number;
+  after: number;
+}
+
+/** What differs between two revisions by what was deployed with them, whatever has happened to instances. */
+export interface RevisionDiffData {
+  format: "ordito.revisions-diff/1";
+  before: number;
+  after: number;
+  inputs: InputDiff[];
+  nodes: DeclaredNodeDiff[];
+  unchanged: number;
+  files: FileDiff[];
+}
+
 /** A revision in the list. */
 export interface RevisionLine {
   revision: number;
@@ -2124,6 +2328,43 @@ export interface ServerData {
   body_limit: number;
   isolation: string;
   banner: string;
+}
+
+/** About the deployed service. */
+export interface ServiceAsked {
+  revision?: number;
+}
+
+/** About a file of the deployed service. */
+export interface ServiceFileAsked {
+  path?: string;
+  revision?: number;
+}
+
+/** An input of a service, as an ensemble has it. */
+export interface ServiceInput {
+  input: PackageInput;
+  value: Value;
+  remembered: boolean;
+  written: boolean;
+  findings: FindingData[];
+}
+
+/** What a service takes, with the values that it would be deployed with. */
+export interface ServiceInputsData {
+  format: "ordito.service-inputs/1";
+  service: string;
+  environment: string;
+  environments: string[];
+  inputs: ServiceInput[];
+  valid: boolean;
+  diagnostics: FindingData[];
+}
+
+/** About a type that the deployed service can use, or a part of one. */
+export interface ServiceTypeAsked {
+  name?: string;
+  revision?: number;
 }
 
 /** A session of a browser. */
@@ -2282,6 +2523,25 @@ export interface StepData {
   host: string;
   waits_for: string[];
   warnings: string[];
+}
+
+/** A step of a plan in its list: an operation, or what only joins others. */
+export interface StepRow {
+  id: string;
+  joins: boolean;
+  wave: number;
+  instance: string;
+  operation: string;
+  far: string;
+  runs_on: string;
+  artifact: string;
+  condition: string;
+  no_op: boolean;
+  delegated: boolean;
+  reason: string;
+  declared: string;
+  hook: string;
+  phase: string;
 }
 
 /** About steps of a job. */
@@ -2472,6 +2732,9 @@ export interface UnfinishedJobData {
   holder: string;
   rolling_back: boolean;
   outcome: string;
+  by?: string;
+  origin?: string;
+  approved_by?: string[];
 }
 
 /** Whether the lock that clones share was removed, and whose it was. */
@@ -2544,6 +2807,36 @@ export interface WebhookData {
   created: string;
 }
 
+/** A plan with all of its lists. */
+export interface WholePlan {
+  service: string;
+  workflow: string;
+  environment: string;
+  back_to: number | null;
+  counts: Record<string, PlannedCount>;
+  part: boolean;
+  left_out: ChangeData[];
+  made_by: Record<string, string>;
+  chosen: (Record<string, string>)[];
+  totals: Totals;
+  held: Delays | null;
+  outages: Outage[];
+  warnings: string[];
+  unfinished: string;
+  kept: ChangeData[];
+  kept_counts: Record<string, KeptCount>;
+  losing: Record<string, string>;
+  not_permitted: string[];
+  drifted: string[];
+  limited: string[];
+  risks: Risk[];
+  inputs: PlannedInput[];
+  changes: ChangeData[];
+  steps: StepRow[];
+  edges: PlannedEdge[];
+  waves: string[][];
+}
+
 /** A workflow of the template, in full. */
 export interface WorkflowData {
   format: "ordito.workflow-show/1";
@@ -2578,6 +2871,13 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: ServerData;
+  };
+  /** What the server runs on, and what it is made of, with the licences of the parts. */
+  "GET /about": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: AboutData;
   };
   /** What was done, the newest first. */
   "GET /audit": {
@@ -2670,7 +2970,7 @@ export interface Routes {
     body: undefined;
     answer: ListPartAskedPlan;
   };
-  /** The newest jobs of all ensembles that I see. */
+  /** The newest jobs of all ensembles that I see, or the oldest. */
   "GET /jobs": {
     path: Record<string, never>;
     query: JobsFields;
@@ -2915,6 +3215,20 @@ export interface Routes {
     body: ReleasedHosts;
     answer: ReleasedHostsData;
   };
+  /** The inputs of the service, with the values that it would be deployed with. */
+  "GET /projects/{project}/ensembles/{ensemble}/inputs": {
+    path: { project: string; ensemble: string };
+    query: InputsQuery;
+    body: undefined;
+    answer: ServiceInputsData;
+  };
+  /** The same with other values, and what is wrong with them. */
+  "POST /projects/{project}/ensembles/{ensemble}/inputs/check": {
+    path: { project: string; ensemble: string };
+    query: Record<string, never>;
+    body: InputsGiven;
+    answer: ServiceInputsData;
+  };
   /** The instances, by page. */
   "GET /projects/{project}/ensembles/{ensemble}/instances": {
     path: { project: string; ensemble: string };
@@ -2977,6 +3291,13 @@ export interface Routes {
     query: Omit<ChangesAsked, "job">;
     body: undefined;
     answer: JobChangesData;
+  };
+  /** All events of a job so far, one JSON object a line. */
+  "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/events.ndjson": {
+    path: { project: string; ensemble: string; job: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: Value;
   };
   /** What the operations of a job printed, forwards or backwards. */
   "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/log": {
@@ -3123,7 +3444,7 @@ export interface Routes {
     path: { project: string; ensemble: string; id: string };
     query: PartFields;
     body: undefined;
-    answer: Value;
+    answer: WholePlan | PlanHead | ListPartChangeData | ListPartStepRow | ListPartPlannedEdge;
   };
   /** How the job of the plan ended. */
   "GET /projects/{project}/ensembles/{ensemble}/plans/{id}/report": {
@@ -3166,6 +3487,13 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: RevisionsData;
+  };
+  /** What differs between what two revisions have deployed. */
+  "GET /projects/{project}/ensembles/{ensemble}/revisions/diff": {
+    path: { project: string; ensemble: string };
+    query: RevisionDiffAsked;
+    body: undefined;
+    answer: RevisionDiffData;
   };
   /** Which plans of an ensemble need approvals besides. */
   "GET /projects/{project}/ensembles/{ensemble}/rules": {
@@ -3237,24 +3565,24 @@ export interface Routes {
     body: Secret;
     answer: undefined;
   };
-  /** What is in the service as it was deployed: its files, inputs, nodes and types. */
+  /** What is in the service as it was deployed, its files among it. */
   "GET /projects/{project}/ensembles/{ensemble}/service": {
     path: { project: string; ensemble: string };
-    query: Record<string, never>;
+    query: ServiceAsked;
     body: undefined;
     answer: PackageSummary;
   };
   /** A file of the service as it was deployed. */
   "GET /projects/{project}/ensembles/{ensemble}/service/files/{path}": {
     path: { project: string; ensemble: string; path: string };
-    query: Record<string, never>;
+    query: Omit<ServiceFileAsked, "path">;
     body: undefined;
     answer: PackageFile;
   };
   /** A type that the deployed service can use, or a part of one. */
   "GET /projects/{project}/ensembles/{ensemble}/service/types/{name}": {
     path: { project: string; ensemble: string; name: string };
-    query: Record<string, never>;
+    query: Omit<ServiceTypeAsked, "name">;
     body: undefined;
     answer: TypeData | TypePartsData;
   };
@@ -3644,3 +3972,23 @@ export interface Routes {
     answer: LinkData;
   };
 }
+
+/** The roles, each with what it permits. */
+export const ROLES = {
+  viewer: ["read"],
+  planner: ["read", "logs", "plan"],
+  operator: ["read", "logs", "plan", "operate", "control"],
+  deployer: ["read", "logs", "plan", "operate", "control", "deploy", "run"],
+  approver: ["read", "logs", "approve"],
+  maintainer: ["read", "logs", "plan", "operate", "control", "deploy", "run", "approve", "remove", "configure", "secrets", "records"],
+  owner: ["read", "logs", "plan", "operate", "control", "deploy", "run", "approve", "remove", "configure", "secrets", "records", "members"],
+} as const;
+
+/** What can be asked for. */
+export const WORKFLOWS = ["deploy", "upgrade", "rollback", "undeploy", "scale", "heal", "stop", "start", "restart", "check", "discover", "run", "workflow", "retry", "skip"] as const;
+
+/** What a plan may put at risk. */
+export const RISKS = ["removes", "replaces", "lossy", "outage", "protected", "runs-anything"] as const;
+
+/** What webhooks can be told of. */
+export const EVENT_TYPES = ["plan.waiting", "plan.rejected", "plan.stale", "job.began", "job.ended", "job.attention", "ensemble.drift", "freeze.changed", "webhook.test"] as const;

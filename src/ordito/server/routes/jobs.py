@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -20,7 +21,7 @@ from ordito.ensemble.lock import holder
 from ordito.ensemble.owner import CANCEL, NOW, ask
 from ordito.results.jobs import JOBS
 from ordito.server.answers import KeptAnswer
-from ordito.server.call import ApiCall
+from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.tables import ENSEMBLES, PLANS
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of, reads_of_row
@@ -130,6 +131,15 @@ class JobsFields(Fields, frozen=True):
     """How they ended, or ``running`` or ``interrupted``."""
 
     workflow: str = ""
+    ensemble: str = ""
+    """Of this ensemble only, as PROJECT/ENSEMBLE."""
+
+    q: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    """A text in what is told of them."""
+
+    after: str = ""
+    """The cursor with which the part before it ended, "" for the first part."""
+
     by: Annotated[str, msgspec.Meta(max_length=300)] = ""
     """Who has asked for them, as ``by`` of a job."""
 
@@ -168,6 +178,9 @@ class KnownJobs(msgspec.Struct, frozen=True):
     missing: tuple[str, ...]
     """The ensembles that could not be asked in time, or cannot be read."""
 
+    next: str | None
+    """The cursor of the rest, null at the end."""
+
 
 class _ListedJob(msgspec.Struct, frozen=True):
     id: str
@@ -188,14 +201,16 @@ _LINES = msgspec.json.Decoder(_Lines)
 async def _jobs(call: ApiCall) -> Reply:
     fields: JobsFields = call.query
     services = call.services
+    behind = key_in(fields.after, TEXT)
     rows = await services.database.read(lambda connection: connection.execute(select(ENSEMBLES)).all())
     seen = [row for row in rows if call.may(Permission.READ, row.project, row.name)]
+    seen = [row for row in seen if fields.ensemble in ("", f"{row.project}/{row.name}")]
     there = await asyncio.to_thread(lambda: [row for row in seen if Layout(Path(row.directory)).exists])
     reads = [reads_of_row(row, services.home) for row in there]
     answers = await services.answers.of_many(JOBS.name, reads, PATIENCE)
     known = list(zip([(row.project, row.name) for row in there], answers, strict=True))
     authors = await services.database.read(authors_of_jobs)
-    return Reply(await asyncio.to_thread(_first, known, authors, fields))
+    return Reply(await asyncio.to_thread(_first, known, authors, fields, behind))
 
 
 def authors_of_jobs(connection: Connection) -> dict[str, str]:
@@ -205,37 +220,57 @@ def authors_of_jobs(connection: Connection) -> dict[str, str]:
 
 
 def _first(
-    answers: Sequence[tuple[tuple[str, str], object]], authors: Mapping[str, str], fields: JobsFields
+    answers: Sequence[tuple[tuple[str, str], object]],
+    authors: Mapping[str, str],
+    fields: JobsFields,
+    behind: str | None,
 ) -> KnownJobs:
-    """The first jobs in the lists of ensembles, of which each may be very long."""
+    """The first jobs in the lists of ensembles, of which each may be very long, or those behind a place."""
     found: list[KnownJob] = []
     missing, is_newest = [], fields.sort == "newest"
     for (project, name), answer in answers:
         if not isinstance(answer, KeptAnswer):
             missing.append(f"{project}/{name}")
             continue
-        lines = [line for line in _LINES.decode(answer.body).jobs if _fits(line, authors, fields)]
-        first = sorted(lines, key=lambda line: line.id, reverse=is_newest)[: fields.limit]
+        lines = (line for line in _LINES.decode(answer.body).jobs if _fits(line, project, name, authors, fields))
+        further = (line for line in lines if behind is None or _is_behind(line, behind, is_newest))
+        first = (heapq.nlargest if is_newest else heapq.nsmallest)(fields.limit + 1, further, key=_place)
         found += [
             KnownJob(project, name, **msgspec.structs.asdict(line), by=authors.get(line.id, "")) for line in first
         ]
-    found.sort(key=lambda job: job.start, reverse=is_newest)
-    return KnownJobs(tuple(found[: fields.limit]), tuple(missing))
+    found.sort(key=_place, reverse=is_newest)
+    items = tuple(found[: fields.limit])
+    after = cursor_of(_place(items[-1])) if len(found) > fields.limit else None
+    return KnownJobs(items, tuple(missing), after)
 
 
-def _fits(line: _ListedJob, authors: Mapping[str, str], fields: JobsFields) -> bool:
-    if fields.by and authors.get(line.id) != fields.by:
+def _is_behind(line: _ListedJob, place: str, is_newest: bool) -> bool:
+    return _place(line) < place if is_newest else _place(line) > place
+
+
+def _place(job: _ListedJob | KnownJob) -> str:
+    """Where a job stands in the list, by when it began."""
+    return f"{job.start} {job.id}"
+
+
+def _fits(line: _ListedJob, project: str, ensemble: str, authors: Mapping[str, str], fields: JobsFields) -> bool:
+    by = authors.get(line.id, "")
+    if fields.by not in ("", by):
         return False
-    if fields.since is not None or fields.until is not None:
-        try:
-            began = datetime.fromisoformat(line.start)
-        except ValueError:
-            return False
-        if (fields.since is not None and began < _in_utc(fields.since)) or (
-            fields.until is not None and began >= _in_utc(fields.until)
-        ):
-            return False
-    return fields.status in ("", line.outcome) and fields.workflow in ("", line.workflow)
+    text = fields.q.casefold()
+    if text and text not in f"{project}/{ensemble} {line.id} {line.workflow} {line.summary} {by}".casefold():
+        return False
+    is_so = fields.status in ("", line.outcome) and fields.workflow in ("", line.workflow)
+    return is_so and ((fields.since is None and fields.until is None) or _is_then(line.start, fields))
+
+
+def _is_then(start: str, fields: JobsFields) -> bool:
+    try:
+        began = datetime.fromisoformat(start)
+    except ValueError:
+        return False
+    is_late = fields.since is None or began >= _in_utc(fields.since)
+    return is_late and (fields.until is None or began < _in_utc(fields.until))
 
 
 def _in_utc(moment: datetime) -> datetime:
@@ -264,6 +299,7 @@ TABLE = (
         query=JobsFields,
         answers=(KnownJobs,),
         verb="jobs list",
+        problems=("bad-cursor",),
     ),
     _route("/cancel", "Cancel a job: the running steps finish, or end now.", _cancel, Cancelling, "jobs cancel"),
     _route("/resume", "Go on with an interrupted job.", _resume, Fields, "jobs resume"),

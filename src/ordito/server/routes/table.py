@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from ordito.server.route import Route
 from ordito.server.routes import (
+    about,
     ensembles,
     given,
     identity,
+    job_files,
     job_pages,
     jobs,
     known_ensembles,
@@ -20,6 +22,7 @@ from ordito.server.routes import (
     schedules,
     search,
     server,
+    service_inputs,
     sources,
     users,
     webhooks,
@@ -27,6 +30,7 @@ from ordito.server.routes import (
 
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
+    *about.TABLE,
     *identity.TABLE,
     *logins.TABLE,
     *users.TABLE,
@@ -35,9 +39,11 @@ ROUTES: tuple[Route, ...] = (
     *known_ensembles.TABLE,
     *ensembles.TABLE,
     *given.TABLE,
+    *service_inputs.TABLE,
     *records.TABLE,
     *plans.TABLE,
     *job_pages.TABLE,
+    *job_files.TABLE,
     *jobs.TABLE,
     *rules.TABLE,
     *search.TABLE,
