@@ -167,8 +167,9 @@ def _item(kind: typing.Any) -> typing.Any:
     """The type of the items of a list."""
     if of := typing.get_args(kind):
         return of[0]
-    # A list that says more than its items.
-    return typing.get_args(typing.get_type_hints(kind)["items"])[0]
+    # A list that says more than its items, or nothing that has any.
+    of = typing.get_args(typing.get_type_hints(kind).get("items")) if isinstance(kind, type) else ()
+    return of[0] if of else None
 
 
 def _narrowed(reply: Reply, names: tuple[str, ...]) -> Reply:

@@ -63,6 +63,8 @@ export function Timeline({ course, revision, rows, withIdle, chosen, onChoose }:
     top: scroll.current?.scrollTop ?? 0,
   };
   const latest = useRef(scene);
+  // Found out when the page changes, and not for every frame while it is scrolled.
+  const paints = useRef<Paints>(undefined);
   latest.current = scene;
   const failed = useMemo(() => course.failures(), [course, revision]);
   const busy = useMemo(() => busyness(course, whole, width - names, now), [course, revision, width, names, whole, now]);
@@ -82,14 +84,15 @@ export function Timeline({ course, revision, rows, withIdle, chosen, onChoose }:
 
   const draw = (): void => {
     const context = prepared(canvas.current, latest.current.width, latest.current.height);
-    if (!context || !probe.current || !scroll.current) return;
-    paint(context, { ...latest.current, top: scroll.current.scrollTop }, paintsOf(probe.current));
+    if (!context || !paints.current || !scroll.current) return;
+    paint(context, { ...latest.current, top: scroll.current.scrollTop }, paints.current);
   };
   useEffect(() => {
+    paints.current = probe.current ? paintsOf(probe.current) : undefined;
     draw();
     const context = prepared(strip.current, width, STRIP);
-    if (context && probe.current && width) {
-      paintWhole(context, course, whole, brush ?? span, names, width, STRIP, paintsOf(probe.current), busy, failed);
+    if (context && paints.current && width) {
+      paintWhole(context, course, whole, brush ?? span, names, width, STRIP, paints.current, busy, failed);
     }
   });
   useTurns(isRunning);

@@ -20,7 +20,6 @@ const PLAIN: Look = { colour: "", ground: "", isBold: false, isFaint: false, isI
 
 // Colours and the like; other orders to a terminal, which move its cursor or name its window; and what is no text.
 const ORDERS =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /\u001b\[([\d;:]*)m|\u001b\[[\d;?]*[A-Za-z]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b.?|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f]/g;
 
 /** A line as a terminal would show it: with what it writes over itself written over, its colours as classes. */

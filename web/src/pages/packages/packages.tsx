@@ -124,12 +124,11 @@ function Packages({ of }: { of: ProjectData }): ReactNode {
           return (
             <Empty title="There are no packages yet">
               <p>
-                From a terminal, with a service template in the folder <code>shop</code>:
+                Make an archive of the folder <code>shop</code>, which holds a service template, and drop it above:
               </p>
               <p>
-                <Copy label="command" text={`ordito --server ${window.location.origin} packages push ./shop`} />
+                <Copy label="command" text="ordito package shop" />
               </p>
-              <p className="muted">Or drop an archive above.</p>
             </Empty>
           );
         }}
