@@ -18,9 +18,10 @@ from ordito.results.answer import Asked, Result, UseCase
 from ordito.results.diff import DiffData, diff_data
 from ordito.results.explained_type import TypeData, TypePartsData
 from ordito.results.findings import FindingData, findings_data
-from ordito.results.packages import PackageFile, PackageSummary, file_in, summary_of, type_in
+from ordito.results.packages import PackageFile, PackageSummary, file_in, graph_in, summary_of, type_in
 from ordito.results.policies import NoticeData, notice_data
 from ordito.results.records import SecretNamesData
+from ordito.results.topology import GraphData
 from ordito.source.package import Package
 
 if TYPE_CHECKING:
@@ -200,6 +201,17 @@ def _service_type(directory: str, asked: ServiceTypeAsked) -> TypeData | TypePar
     return type_in(_deployed(directory), asked.name, Diagnostics())
 
 
+class ServiceGraphAsked(Asked, frozen=True):
+    """About the nodes of the deployed service."""
+
+    boxes: int = 0
+    """How many nodes at most, 0 for all."""
+
+
+def _service_graph(directory: str, asked: ServiceGraphAsked) -> GraphData:
+    return graph_in(_deployed(directory), asked.boxes, Diagnostics())
+
+
 def _deployed(directory: str) -> Package:
     """The files of the deployed service. Raises ``Refused`` if there is none, and ``EnsembleError``."""
     from ordito.app.services.pinned import read_pinned
@@ -214,6 +226,7 @@ def _deployed(directory: str) -> Package:
 
 OUTPUTS = UseCase("output", OutputAsked, (OutputsData,), _outputs)
 SERVICE_FILE = UseCase("service file", ServiceFileAsked, (PackageFile,), _service_file)
+SERVICE_GRAPH = UseCase("service graph", ServiceGraphAsked, (GraphData,), _service_graph)
 SERVICE = UseCase("service show", Asked, (PackageSummary,), _service)
 SERVICE_TYPE = UseCase("service type", ServiceTypeAsked, (TypeData, TypePartsData), _service_type)
 

@@ -22,7 +22,7 @@ from ordito.model.sensitivity import Marks
 from ordito.model.service import Service
 from ordito.model.types import Types
 from ordito.planning.lossy_steps import check_service
-from ordito.results.answer import Asked, ResultData, UseCase
+from ordito.results.answer import Asked, Result, ResultData, UseCase
 from ordito.results.explained_type import TypeData, TypePartsData, type_data, type_parts_data
 from ordito.results.findings import FindingData, findings_data
 from ordito.results.picture.topology import TopologyAsked, TopologyData, topology_data
@@ -104,6 +104,58 @@ class PackageSummary(ResultData, frozen=True, tag="ordito.packages-show/1"):
 
     diagnostics: tuple[FindingData, ...]
     """Warnings and notes."""
+
+
+class PackageLine(Result, frozen=True):
+    """A package in the list."""
+
+    digest: str
+    """The SHA-256 of the archive, in hex: by it the package is known."""
+
+    labels: tuple[str, ...]
+    """Names that point to it, as in ``shop:2.4``."""
+
+    name: str
+    """The name of its service, "" where it has none of its own."""
+
+    version: str
+    size: int
+    """In bytes."""
+
+    nodes: int
+    """How many node templates it has."""
+
+    by: str
+    """Who has sent it."""
+
+    created: str
+
+
+class PackageData(PackageLine, frozen=True):
+    """A package, and what is in it."""
+
+    summary: PackageSummary
+
+
+class PackagesData(ResultData, frozen=True, tag="ordito.packages-list/1"):
+    """The packages of a project, the latest first."""
+
+    project: str
+    packages: tuple[PackageLine, ...]
+
+
+class PackageShownData(PackageSummary, frozen=True, kw_only=True, tag="ordito.packages-show/1"):
+    """What is in a package of a server, and how it is known there."""
+
+    digest: str
+    labels: tuple[str, ...]
+    size: int
+    """In bytes."""
+
+    by: str
+    """Who has sent it."""
+
+    created: str
 
 
 class PackageFile(ResultData, frozen=True, tag="ordito.packages-file/1"):
@@ -274,7 +326,13 @@ def _text(content: bytes, size: int) -> str | None:
 
 
 def _graph(directory: str, asked: PackageGraphAsked) -> GraphData:
-    return graph_data(_graph_of(directory, asked.archive, asked.boxes))
+    diagnostics = Diagnostics()
+    return graph_in(_opened(directory, asked.archive, diagnostics), asked.boxes, diagnostics)
+
+
+def graph_in(package: Package, most: int, diagnostics: Diagnostics) -> GraphData:
+    """The nodes in the files of a service, at most so many (0: all). Raises ``InvalidDocument``."""
+    return graph_data(_graph_of(package, most, diagnostics))
 
 
 def _type(directory: str, asked: PackageTypeAsked) -> TypeData | TypePartsData:
@@ -295,17 +353,16 @@ def type_in(package: Package, name: str, diagnostics: Diagnostics) -> TypeData |
 
 
 def _topology(directory: str, asked: PackageTopologyAsked) -> TopologyData:
-    return topology_data(_graph_of(directory, asked.archive, 0), asked)
+    diagnostics = Diagnostics()
+    return topology_data(_graph_of(_opened(directory, asked.archive, diagnostics), 0, diagnostics), asked)
 
 
-def _graph_of(directory: str, archive: str, most: int) -> Graph:
-    """The nodes of a service, at most so many. Raises ``InvalidDocument``."""
+def _graph_of(package: Package, most: int, diagnostics: Diagnostics) -> Graph:
     from ordito.app.services.read import read_package
     from ordito.authoring.graph import graph_of
 
-    diagnostics = Diagnostics()
     with paused_collector():
-        read = read_package(_opened(directory, archive, diagnostics), diagnostics)
+        read = read_package(package, diagnostics)
     return graph_of(read.service, most)
 
 

@@ -23,6 +23,7 @@ from ordito.results.given import (
     SECRETS,
     SERVICE,
     SERVICE_FILE,
+    SERVICE_GRAPH,
     SERVICE_TYPE,
     SPEC_CHECK,
     SPEC_SET,
@@ -39,6 +40,7 @@ from ordito.results.given import (
     SecretAsked,
     SecretNameAsked,
     ServiceFileAsked,
+    ServiceGraphAsked,
     ServiceTypeAsked,
     TextAsked,
 )
@@ -48,7 +50,7 @@ from ordito.server.call import ApiCall, tag_of, tagged
 from ordito.server.packages import package_named, package_path, seen_from_ensemble
 from ordito.server.permissions import Permission
 from ordito.server.plans.asked import ASKED_ROLLBACK, ASKED_UPGRADE, request_of
-from ordito.server.route import Fields, Handler, Reply
+from ordito.server.route import Fields, GraphQuery, Handler, Reply
 from ordito.server.routes.by_process import ask_process, ensemble_route, let_process, reads_of_call
 
 
@@ -168,6 +170,10 @@ async def _service(call: ApiCall) -> Reply:
     return Reply(await ask_process(call, SERVICE, Asked()))
 
 
+async def _graph(call: ApiCall) -> Reply:
+    return Reply(await ask_process(call, SERVICE_GRAPH, ServiceGraphAsked(call.query.boxes)))
+
+
 async def _type(call: ApiCall) -> Reply:
     return Reply(await ask_process(call, SERVICE_TYPE, ServiceTypeAsked(call.path["name"])))
 
@@ -248,6 +254,9 @@ TABLE = (
            problems=("unknown-output", "not-deployed", "no-value")),
     _route("GET", "/service", _READ, "What is in the service as it was deployed: its files, inputs, nodes and types.",
            _service, answers=(PackageSummary,), problems=("not-deployed", "invalid")),
+    _route("GET", "/service/graph", _READ, "The nodes of the service as it was deployed, and how they are connected.",
+           _graph, query=GraphQuery, answers=SERVICE_GRAPH.results, verb="graph",
+           problems=("not-deployed", "invalid")),
     _route("GET", "/service/types/{name}", _READ, "A type that the deployed service can use, or a part of one.", _type,
            answers=SERVICE_TYPE.results, verb="explain",
            problems=("unknown-type", "unknown-member", "not-deployed", "invalid")),

@@ -23,9 +23,11 @@ from ordito.results.packages import (
     PACKAGE_TYPE,
     PACKAGE_VALIDATE,
     PackageAsked,
+    PackageData,
     PackageFile,
     PackageFileAsked,
     PackageGraphAsked,
+    PackageLine,
     PackageSummary,
     PackageTopologyAsked,
     PackageTypeAsked,
@@ -49,41 +51,10 @@ from ordito.server.packages import (
 )
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
-from ordito.server.route import PROJECT, Fields, ListPart, PageFields, Reply, Route, TopologyQuery
+from ordito.server.route import PROJECT, Fields, GraphQuery, ListPart, PageFields, Reply, Route, TopologyQuery
 
 ZIP = "application/zip"
 SHA_256 = "sha-256"
-
-
-class PackageLine(msgspec.Struct, frozen=True):
-    """A package in the list."""
-
-    digest: str
-    """The SHA-256 of the archive, in hex: by it the package is known."""
-
-    labels: tuple[str, ...]
-    """Names that point to it, as in ``shop:2.4``."""
-
-    name: str
-    """The name of its service, "" where it has none of its own."""
-
-    version: str
-    size: int
-    """In bytes."""
-
-    nodes: int
-    """How many node templates it has."""
-
-    by: str
-    """Who has sent it."""
-
-    created: str
-
-
-class PackageData(PackageLine, frozen=True):
-    """A package, and what is in it."""
-
-    summary: PackageSummary
 
 
 class PackagesQuery(PageFields, frozen=True):
@@ -104,13 +75,6 @@ class PackageInputs(Fields, frozen=True):
     """Values to check against the inputs of a service."""
 
     inputs: Mapping[str, object] = {}
-
-
-class GraphQuery(Fields, frozen=True):
-    """How much of the graph is wanted."""
-
-    boxes: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
-    """At most so many nodes, 0 for all."""
 
 
 _SUMMARY = msgspec.json.Decoder(PackageSummary)
