@@ -1,4 +1,5 @@
-"""The types of the API for the web UI: ``python -m tools.web_types`` writes ``web/src/api/types.ts``.
+"""The types of the API for the web UI: ``python -m tools.web_types`` writes ``web/src/api/types.ts``, and beside it in
+``requests.ts`` the fields of what can be asked for by a plan, of which its forms are made.
 
 They are made of the same routes and schemas as the OpenAPI document. What a browser sends may leave out what has a
 default; what it gets has every field, save those that are left out on purpose.
@@ -17,11 +18,13 @@ from typing import Any
 import msgspec
 
 from ordito.server.openapi import REF, any_value
+from ordito.server.plans.asked import ASKED, MAIN_KEY, NAMES_KEY, WORKFLOWS, AskedOptions
 from ordito.server.problems import ProblemData
 from ordito.server.route import BASE, Route
 from ordito.server.routes.table import ROUTES
 
 PLACE = Path(__file__).parent.parent / "web" / "src" / "api" / "types.ts"
+REQUESTS_PLACE = PLACE.with_name("requests.ts")
 
 HEAD = """\
 // What the API takes and gives. Written by `python -m tools.web_types`; a test sees that it is up to date.
@@ -33,6 +36,35 @@ export type Value = unknown;
 ROUTE_HEAD = """
 /** All that can be asked: by method and path below `/api/v1`. */
 export interface Routes {
+"""
+
+REQUESTS_HEAD = """\
+// What a plan can be asked for, as forms need it. Written by `python -m tools.web_types`; a test sees that it is up to
+// date.
+
+export interface RequestField {
+  name: string;
+  /** How it is given: `flag`, `number`, `text`, `choice`, or several of them, as a list or by names. */
+  kind: "flag" | "number" | "text" | "choice" | "texts" | "texts-by-name" | "numbers-by-name";
+  about: string;
+  required: boolean;
+  /** Its value where none is given. */
+  initial: unknown;
+  choices: readonly string[];
+  /** What it names: nodes, instances, inputs. */
+  names: readonly string[];
+  /** Whether it is what the request is about. */
+  main: boolean;
+  least: number | null;
+  most: number | null;
+}
+
+export interface RequestForm {
+  about: string;
+  fields: readonly RequestField[];
+  /** Whether it takes values of inputs. */
+  inputs: boolean;
+}
 """
 
 Schema = Mapping[str, Any]
@@ -193,10 +225,73 @@ def text() -> str:
     return "\n".join(Types(ROUTES).lines()) + "\n"
 
 
+# ------------------------------------------------------------------------------------------------------------- forms
+
+BESIDE = frozenset({"workflow", "inputs", "input_texts", "package"})
+"""Fields of requests for which forms have parts of their own."""
+
+
+def _form(schema: Schema) -> dict[str, Any]:
+    """What a form needs to know of a request."""
+    fields, required = schema["properties"], schema.get("required", ())
+    return {
+        "about": " ".join(schema["description"].split()),
+        "fields": [_field(name, one, name in required) for name, one in fields.items() if name not in BESIDE],
+        "inputs": "inputs" in fields,
+    }
+
+
+def _field(name: str, schema: Schema, required: bool) -> dict[str, Any]:
+    kinds = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
+    bounds = {key: value for one in kinds for key, value in one.items()}
+    return {
+        "name": name,
+        "kind": _field_kind(kinds),
+        "about": schema.get("description", ""),
+        "required": required,
+        "initial": schema.get("default"),
+        "choices": schema.get("enum", []),
+        "names": schema.get(NAMES_KEY, []),
+        "main": schema.get(MAIN_KEY, False),
+        "least": bounds.get("minimum"),
+        "most": bounds.get("maximum"),
+    }
+
+
+def _field_kind(kinds: list[Schema]) -> str:
+    schema = kinds[0]
+    if "enum" in schema:
+        return "choice"
+    if len(kinds) > 1:
+        return "text"
+    if schema["type"] == "array":
+        return "texts"
+    if schema["type"] == "object":
+        more = schema.get("additionalProperties")
+        return "numbers-by-name" if isinstance(more, dict) and more.get("type") == "integer" else "texts-by-name"
+    return {"boolean": "flag", "integer": "number", "number": "number"}.get(schema["type"], "text")
+
+
+def requests_text() -> str:
+    """The file of forms as it must be."""
+    kinds = dict(zip(WORKFLOWS, ASKED.__args__, strict=True))
+    schemas, components = msgspec.json.schema_components(
+        [*kinds.values(), AskedOptions], ref_template=REF, schema_hook=any_value
+    )
+    *found, options = (_form(components[_last(schema["$ref"])]) for schema in schemas)
+    forms = json.dumps(dict(zip(kinds, found, strict=True)), indent=1, ensure_ascii=False)
+    fields = json.dumps(options["fields"], indent=1, ensure_ascii=False)
+    return (
+        f"{REQUESTS_HEAD}\nexport const REQUESTS: Readonly<Record<string, RequestForm>> = {forms};\n"
+        f"\n/** How the job runs. */\nexport const OPTIONS: readonly RequestField[] = {fields};\n"
+    )
+
+
 def main() -> int:
-    """Write the file; gives the exit code."""
+    """Write the files; gives the exit code."""
     PLACE.parent.mkdir(parents=True, exist_ok=True)
     PLACE.write_text(text(), encoding="utf-8")
+    REQUESTS_PLACE.write_text(requests_text(), encoding="utf-8")
     return 0
 
 

@@ -52,7 +52,8 @@ export default defineConfig({
         // What changes rarely is a file of its own, which browsers keep.
         codeSplitting: {
           groups: [
-            { name: "react", test: /node_modules\/(react|react-dom|scheduler)\// },
+            // With what others need too: else it would be in a later group, which all pages then had to load.
+            { name: "react", test: /node_modules\/(react|react-dom|scheduler|use-sync-external-store)\//, priority: 1 },
             { name: "flow", test: /node_modules\/(@xyflow|zustand|d3-|classcat)/ },
           ],
         },

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
@@ -10,10 +13,31 @@ from playwright.sync_api import Browser
 from tests.server.conftest import deployed
 from tests.support.browsing import Tab, chromium, cookie_of, open_tab
 from tests.support.serving import MANY_REQUESTS, Client, Served
+from tests.support.workshop import Workshop, workshop
 
 ADMIN, VIEWER = "ann", "vera"
 
 Opens = Callable[..., Tab]
+
+
+def command(ensemble: Path, *words: str) -> list[str]:
+    """The command that does something to an ensemble."""
+    return [sys.executable, "-m", "ordito", "-e", str(ensemble), "-q", *words, "--yes"]
+
+
+def ordito(ensemble: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+    """Do something to an ensemble, in a process of its own: while there is a browser, this one cannot have a loop."""
+    return subprocess.run(command(ensemble, *words), check=False, capture_output=True)
+
+
+def deployed_apart(place: Path, name: str, service: str) -> Path:
+    """An ensemble in which a service was deployed whose operations run ``say.sh``, which fails while there is a file
+    ``failing`` beside it."""
+    (place / "service.yaml").write_text(service)
+    (place / "say.sh").write_text(f'echo "$ORDITO_STEP says hello"; [ ! -e {place}/failing ]\n')
+    done = ordito(place / name, "deploy", str(place / "service.yaml"))
+    assert done.returncode == 0, done.stderr.decode()
+    return place / name
 
 
 @pytest.fixture(scope="module")
@@ -72,5 +96,27 @@ def opens(browser: Browser, served: Served, cookies: dict[str, tuple[str, str]])
         return tab
 
     yield open_one
+    for tab in tabs:
+        tab.close()
+
+
+@pytest.fixture(scope="session")
+def workshop_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+    """A server on which tests make ensembles of their own."""
+    with workshop(tmp_path_factory.mktemp("workshop")) as served:
+        yield Workshop(served)
+
+
+@pytest.fixture
+def shop(workshop_of_all: Workshop, browser: Browser) -> Iterator[tuple[Workshop, Opens]]:
+    """That server, and what opens tabs of it."""
+    tabs: list[Tab] = []
+
+    def open_one(user: str = ADMIN, **options: object) -> Tab:
+        tab = workshop_of_all.tab(browser, user, **options)
+        tabs.append(tab)
+        return tab
+
+    yield workshop_of_all, open_one
     for tab in tabs:
         tab.close()

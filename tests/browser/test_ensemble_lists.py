@@ -13,7 +13,7 @@ SHOP = "/e/default/shop"
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, NARROW, ZOOMED], ids=["wide", "narrow", "zoomed"])
-@pytest.mark.parametrize("name", ["plans"])
+@pytest.mark.parametrize("name", ["jobs", "plans", "policies"])
 def test_a_list_is_shown(opens: Opens, scheme: str, size: tuple[int, int], name: str) -> None:
     tab = opens(ADMIN, size=size, scheme=scheme)
     page = tab.open(f"{SHOP}/{name}")

@@ -42,6 +42,11 @@ def test_types_are_those_of_the_routes() -> None:
     assert web_types.PLACE.read_text(encoding="utf-8") == web_types.text(), "write it: python -m tools.web_types"
 
 
+def test_forms_are_those_of_the_requests() -> None:
+    written = web_types.REQUESTS_PLACE.read_text(encoding="utf-8")
+    assert written == web_types.requests_text(), "write it: python -m tools.web_types"
+
+
 def test_packages_are_pinned_without_any_address() -> None:
     text = (ROOT / "web" / "package-lock.json").read_text(encoding="utf-8")
     packages = json.loads(text)["packages"]

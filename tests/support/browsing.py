@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
 
 from tests.support.real.needs import lacking, program
 from tests.support.serving import API, Client, Served
@@ -29,6 +29,9 @@ NARROW = (390, 844)
 ZOOMED = (320, 256)
 """What a window of 1280x1024 has at 400 %."""
 
+PATIENCE = 45_000
+"""How long a test waits for what a page is to show, in milliseconds."""
+
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -42,6 +45,8 @@ def chromium() -> Iterator[Browser]:
         lacking("chromium", "the web UI is not built; ./run web builds it")
     with sync_playwright() as playwright:
         # Within containers it cannot make a sandbox of its own, and it sees nothing but what tests show it.
+        # Plans are made, and jobs run, while a page is looked at.
+        expect.set_options(timeout=PATIENCE)
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
         yield browser
         browser.close()

@@ -267,7 +267,7 @@ class RollbackRequest(Request, frozen=True):
     )
     stays = "a rollback cannot be rolled back" + INSTEAD
 
-    revision: Annotated[int, Argument(least=1)] = 0
+    revision: Annotated[int, Argument(least=1, help="The revision to go back to; 0 for the last one before.")] = 0
     """The number of the revision; 0 for the last complete one if something was begun since then, else for the last
     before it that deployed something else."""
     strict: Annotated[bool, Option("--strict", "Refuse, before anything runs, if not everything can be undone.")] = (
@@ -321,9 +321,14 @@ class ScaleRequest(Request, frozen=True):
     planned_by = "proposals.scale"
     about = "What was deployed last is scaled; the service is not read again."
 
-    names: Annotated[tuple[str, ...], Argument("NODE|NODE=N...", prefix=NODE)] = ()
+    names: Annotated[
+        tuple[str, ...], Argument("NODE|NODE=N...", prefix=NODE, help="Nodes and groups to scale by some instances.")
+    ] = ()
     """Nodes and groups that are scaled by ``delta``."""
-    counts: Annotated[Mapping[str, int], Argument(prefix=NODE, is_read=False)] = {}
+    counts: Annotated[
+        Mapping[str, int],
+        Argument("NODE", prefix=NODE, is_read=False, help="How many instances nodes and groups are to have."),
+    ] = {}
     """The numbers of instances that nodes and groups are scaled to."""
     node_id: Annotated[str, Option("--node-id", "The same as the argument NODE.", metavar="NODE")] = ""
     """One more of the names."""
@@ -389,7 +394,10 @@ class HealRequest(Request, frozen=True):
     about = "What was deployed last is healed; the service is not read again."
     stays = "healing cannot be rolled back" + INSTEAD
 
-    names: Annotated[tuple[str, ...], Argument("INSTANCE...", is_required=True, prefix=INSTANCE)]
+    names: Annotated[
+        tuple[str, ...],
+        Argument("INSTANCE...", is_required=True, prefix=INSTANCE, help="Instances, and nodes with one instance."),
+    ]
     """Instances, and nodes with one instance."""
     scope: Annotated[
         str,
@@ -415,7 +423,7 @@ class MoveRequest(Request, frozen=True):
 
     planned_by = "proposals.move"
 
-    names: Annotated[tuple[str, ...], Argument("[NODE|INSTANCE]...")] = ()
+    names: Annotated[tuple[str, ...], Argument("[NODE|INSTANCE]...", help="Nodes and instances.")] = ()
     """Nodes and instances."""
     everything: Annotated[bool, Option("--all", "{all}")] = False
     """Whether everything that is deployed is meant."""
@@ -462,7 +470,7 @@ class LookRequest(Request, frozen=True):
     planned_by = "proposals.look"
     stays = "what was found cannot be rolled back" + INSTEAD
 
-    names: Annotated[tuple[str, ...], Argument("[NODE|INSTANCE]...")] = ()
+    names: Annotated[tuple[str, ...], Argument("[NODE|INSTANCE]...", help="Nodes and instances; none for all.")] = ()
     """Nodes and instances, none for all."""
 
 
@@ -489,7 +497,10 @@ class RunRequest(Request, frozen=True):
     without = frozenset({"forgotten"})
     stays = "what an operation did cannot be rolled back" + INSTEAD
 
-    operation: Annotated[str, Argument(is_required=True)]
+    operation: Annotated[
+        str,
+        Argument(is_required=True, help="Interface.operation, or its name alone if only one interface has it."),
+    ]
     """The operation."""
     filters: InstanceFilters = InstanceFilters()
     """The instances on which it is run."""
@@ -511,7 +522,7 @@ class TemplateWorkflowRequest(Request, frozen=True):
     without = frozenset({"forgotten"})
     stays = "the workflow itself says what follows a failure (on_failure): leave out --on-failure"
 
-    name: Annotated[str, Argument(is_required=True)]
+    name: Annotated[str, Argument(is_required=True, help="The workflow of the template.")]
     """The workflow."""
     inputs: GivenInputs = GivenInputs()
     """The inputs of the workflow."""

@@ -62,6 +62,8 @@ class Argument(msgspec.Struct, frozen=True):
     """A prefix that users may leave out."""
     is_read: bool = True
     """Whether it is an argument of its own; otherwise the request takes it out of other arguments."""
+    help: str = ""
+    """What it is, for forms; the help of a command line says it in its text."""
 
 
 NO = "no"

@@ -39,6 +39,8 @@ from ordito.results.picture.plan import PLAN_TOPOLOGY
 from ordito.results.picture.topology import TOPOLOGY
 from ordito.results.policies import POLICIES
 from ordito.results.report.report import JOB_REPORT
+from ordito.results.revisions import REVISION_DIFF
+from ordito.results.service_inputs import SERVICE_INPUTS
 from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS
 from ordito.results.timeline import JOB_CHANGES, JOB_STEPS, TIMELINE
@@ -52,6 +54,7 @@ _ALL: tuple[UseCase[Any, Any], ...] = (
     *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS),
     *(SERVICE, SERVICE_FILE, SERVICE_GRAPH, SERVICE_TYPE, DIFF, NOTICES),
     *(STATE, STATE_EXPORT),
+    *(SERVICE_INPUTS, REVISION_DIFF),
     *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_TYPE, PACKAGE_VALIDATE),
 )
 

@@ -255,7 +255,7 @@ def summary_of(package: Package, diagnostics: Diagnostics) -> PackageSummary:
         author=written("template_author", "") or (about.author if about is not None else ""),
         description=service.description,
         entry=package.main,
-        inputs=tuple(_inputs(service)),
+        inputs=tuple(inputs_of(service)),
         outputs=tuple(service.outputs),
         nodes=tuple(nodes),
         types=tuple(_own_types(types)) if types is not None else (),
@@ -266,7 +266,8 @@ def summary_of(package: Package, diagnostics: Diagnostics) -> PackageSummary:
     )
 
 
-def _inputs(service: Service) -> Iterator[PackageInput]:
+def inputs_of(service: Service) -> Iterator[PackageInput]:
+    """The inputs of a service."""
     marks = Marks(service.data_types)
     for one in service.inputs.values():
         is_hidden = marks.of(one) is not None

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Self
 
 import msgspec
 
+from ordito.base.sensitive import shown
 from ordito.planning.preview import Delays, PreviewStep, Totals, preview
 from ordito.planning.risks import Risk, risks_of
 from ordito.results.answer import Result
 from ordito.work.plan import Change, ChangeCause, Difference, KeptCount, Outage
 
 if TYPE_CHECKING:
-    from ordito.app.proposal import Proposal
+    from ordito.app.proposal import Proposal, ProposedInputs
     from ordito.model.choices import Choices
 
 FORMAT = "ordito.plan/1"
@@ -151,7 +152,7 @@ class PlanData(Result, frozen=True, kw_only=True):
     @classmethod
     def read(cls, plain: Mapping[str, object]) -> Self:
         """The plan of which this is the plain data. Raises ``msgspec.ValidationError``."""
-        found = msgspec.convert(plain, _PlainPlan)
+        found = msgspec.convert(plain, WholePlan)
         steps = {step.id: step for step in found.steps if not step.joins}
         joins = [JoinStep(step.id, step.reason) for step in found.steps if step.joins]
         waves = [
@@ -163,7 +164,9 @@ class PlanData(Result, frozen=True, kw_only=True):
         return cls(**{**own, **changes, "waves": tuple(waves), "joins": tuple(joins), "order": order})
 
 
-class _PlainStep(msgspec.Struct, frozen=True, kw_only=True):
+class StepRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A step of a plan in its list: an operation, or what only joins others."""
+
     id: str
     joins: bool = False
     wave: int = 0
@@ -193,15 +196,22 @@ class ChangeData(msgspec.Struct, frozen=True, kw_only=True):
     cause: ChangeCause = ChangeCause.NONE
 
 
-class _PlainPlan(msgspec.Struct, frozen=True, kw_only=True):
+class PlannedInput(msgspec.Struct, frozen=True):
+    """An input of the service: the value that was deployed last and the one of the plan, without secrets; null for
+    none."""
+
+    name: str
+    before: object
+    after: object
+
+
+class PlanHead(msgspec.Struct, frozen=True, kw_only=True):
+    """A plan but for its lists."""
+
     service: str
     workflow: str
     environment: str = ""
     back_to: int | None
-    changes: tuple[ChangeData, ...]
-    steps: tuple[_PlainStep, ...]
-    edges: tuple[PlannedEdge, ...]
-    waves: tuple[tuple[str, ...], ...]
     counts: Mapping[str, PlannedCount]
     part: bool
     left_out: tuple[ChangeData, ...]
@@ -219,6 +229,18 @@ class _PlainPlan(msgspec.Struct, frozen=True, kw_only=True):
     drifted: tuple[str, ...] = ()
     limited: tuple[str, ...] = ()
     risks: tuple[Risk, ...] = ()
+    inputs: tuple[PlannedInput, ...] = ()
+    """Only of plans on a server."""
+
+
+class WholePlan(PlanHead, frozen=True, kw_only=True):
+    """A plan with all of its lists."""
+
+    changes: tuple[ChangeData, ...]
+    steps: tuple[StepRow, ...]
+    edges: tuple[PlannedEdge, ...]
+    waves: tuple[tuple[str, ...], ...]
+    """The ids of the steps; those of a wave can run at the same time."""
 
 
 class NothingPlannedData(Result, frozen=True, kw_only=True):
@@ -246,28 +268,28 @@ class NothingPlannedData(Result, frozen=True, kw_only=True):
 
 def plan_data(proposal: Proposal, unfinished: str = "", *, whole: bool = True) -> PlanData:
     """A plan; only with ``whole`` the order of all steps and the reasons of that, which may be very many."""
-    plan, shown = proposal.plan, preview(proposal.plan, existing=proposal.existing, on_host=proposal.setting.on_host)
-    there = {step.id for wave in shown.waves for step in wave} if whole else set()
+    plan, seen = proposal.plan, preview(proposal.plan, existing=proposal.existing, on_host=proposal.setting.on_host)
+    there = {step.id for wave in seen.waves for step in wave} if whole else set()
     steps, reasons, summary = plan.steps, plan.reasons, plan.summary
     return PlanData(
         service=proposal.service.name,
-        workflow=shown.workflow,
+        workflow=seen.workflow,
         environment=proposal.setting.environment,
         back_to=proposal.job.back_to or None,
-        changes=shown.changes,
-        waves=shown.waves,
+        changes=seen.changes,
+        waves=seen.waves,
         joins=tuple(JoinStep(s.id, reasons[s.reason]) for s in steps if s.id not in there) if whole else (),
         order=tuple(step.id for step in steps) if whole else (),
         edges=tuple(PlannedEdge(steps[b].id, steps[a].id, reasons[r]) for b, a, r in plan.edges) if whole else (),
-        counts={node: PlannedCount(count, shown.origins.get(node, "")) for node, count in shown.counts.items()},
+        counts={node: PlannedCount(count, seen.origins.get(node, "")) for node, count in seen.counts.items()},
         part=summary.is_part,
         left_out=summary.left_out,
         made_by=summary.makers,
         chosen=tuple(chosen_rows(proposal.service.choices)),
-        totals=shown.totals,
-        held=shown.held,
-        outages=shown.outages,
-        warnings=shown.warnings,
+        totals=seen.totals,
+        held=seen.held,
+        outages=seen.outages,
+        warnings=seen.warnings,
         unfinished=unfinished,
         kept=tuple(summary.kept),
         kept_counts=plan.counts.kept or {},
@@ -275,8 +297,14 @@ def plan_data(proposal: Proposal, unfinished: str = "", *, whole: bool = True) -
         not_permitted=proposal.risks.lost,
         drifted=tuple(summary.drifted),
         risks=risks_of(plan, proposal.service, proposal.snapshot),
-        limited=tuple(host for host in shown.held.hosts if host in plan.capacity) if shown.held is not None else (),
+        limited=tuple(host for host in seen.held.hosts if host in plan.capacity) if seen.held is not None else (),
     )
+
+
+def inputs_of(inputs: ProposedInputs) -> Iterator[PlannedInput]:
+    """The inputs of a plan, as they may be shown."""
+    for name in dict.fromkeys((*inputs.before, *inputs.values)):
+        yield PlannedInput(name, shown(inputs.before.get(name)), shown(inputs.values.get(name)))
 
 
 def changes_data(changes: Sequence[Change]) -> list[Plain]:

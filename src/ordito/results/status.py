@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -16,6 +17,7 @@ from ordito.instances.records import MISSED, note_of
 from ordito.instances.status import ABSENT, OK
 from ordito.results.answer import Asked, ResultData, UseCase
 from ordito.work.plan import KeptCount
+from ordito.work.records import AskedBy
 
 
 class OpenJobData(msgspec.Struct, frozen=True):
@@ -40,6 +42,15 @@ class OpenJobData(msgspec.Struct, frozen=True):
 
     outcome: str
     """``running`` or ``interrupted``."""
+
+    by: str | UnsetType = UNSET
+    """Who asked for it through a server."""
+
+    origin: str | UnsetType = UNSET
+    """The plan of a server that it carries out."""
+
+    approved_by: tuple[str, ...] | UnsetType = UNSET
+    """Who approved that plan."""
 
 
 class UnfinishedJobData(OpenJobData, ResultData, frozen=True, tag="ordito.jobs-show/1"):
@@ -182,12 +193,22 @@ def status_data(found: StatusResult) -> StatusData:
 
 def open_job_data(job: OpenJob) -> OpenJobData:
     """A job whose end is not recorded."""
-    return msgspec.convert(job, OpenJobData, from_attributes=True)
+    return _with_asked(msgspec.convert(job, OpenJobData, from_attributes=True), job.asked)
 
 
 def unfinished_job_data(job: OpenJob) -> UnfinishedJobData:
     """The same as a result of its own."""
-    return msgspec.convert(job, UnfinishedJobData, from_attributes=True)
+    return _with_asked(msgspec.convert(job, UnfinishedJobData, from_attributes=True), job.asked)
+
+
+_Open = TypeVar("_Open", OpenJobData, UnfinishedJobData)
+
+
+def _with_asked(found: _Open, asked: AskedBy) -> _Open:
+    if not asked.by:
+        return found
+    approved = asked.approved or UNSET
+    return msgspec.structs.replace(found, by=asked.by, origin=asked.origin or UNSET, approved_by=approved)
 
 
 def _instance_data(found: InstanceStatus) -> InstanceData:

@@ -340,11 +340,25 @@ export interface CauseData {
   declared: string;
 }
 
+/** Why something happens to an instance, if something else depends on that. */
+export type ChangeCause = "" | "protected" | "to heal" | "unmanaged";
+
 /** The instances that are changed, in columns. */
 export interface ChangeColumns {
   id: string[];
   box: number[];
   change: string;
+}
+
+/** The change of one instance. */
+export interface ChangeData {
+  symbol: string;
+  class: string;
+  instance: string;
+  reason: string;
+  declared: string;
+  differences: Difference[];
+  cause: ChangeCause;
 }
 
 /** What administrators have set through the API; null is as ``server.yaml`` says. */
@@ -453,6 +467,21 @@ export interface Damage {
   blocks: boolean;
 }
 
+/** A difference between two declarations of a node; null for what one of them does not have. */
+export interface DeclaredDifference {
+  what: string;
+  before: Value;
+  after: Value;
+}
+
+/** A node that is not declared in the same way. */
+export interface DeclaredNodeDiff {
+  node: string;
+  change: string;
+  declared: string;
+  differences: DeclaredDifference[];
+}
+
 /** A row of the audit log. */
 export interface DeedData {
   number: number;
@@ -468,6 +497,12 @@ export interface DeedData {
   outcome: string;
   detail: string;
   hash: string;
+}
+
+/** What makes a plan longer: ``hosts`` are those on which operations wait for each other, with the number of those that may run there at one time; without any such limit it would have ``otherwise`` waves. */
+export interface Delays {
+  hosts: Record<string, number>;
+  otherwise: number;
 }
 
 /** One event that is posted to a webhook. */
@@ -581,6 +616,19 @@ export interface DiffQuery {
   to?: string;
   environment?: string | null;
 }
+
+/** One difference between what was carried out and what is wanted: ``what``, from what to what (None if there was, or will be, none), as it may be shown; ``declared`` is its place, ``file:line:column``. ``about`` tells kinds apart, and ``name`` is that of an input. */
+export interface Difference {
+  what: string;
+  before?: Value;
+  after?: Value;
+  declared?: string;
+  about?: DifferenceKind;
+  name?: string;
+}
+
+/** What a difference is about, if something else depends on that. */
+export type DifferenceKind = "" | "input" | "not counted" | "property" | "request" | "unknown";
 
 /** Whether something is only looked at. */
 export interface DryQuery {
@@ -727,6 +775,12 @@ export interface Failure {
 
 /** Fields of a request: of its body, or of its query. */
 export interface Fields {
+}
+
+/** A file of the service that is not the same. */
+export interface FileDiff {
+  file: string;
+  change: string;
 }
 
 /** A finding about a document; the place is null where there is none. */
@@ -967,6 +1021,21 @@ export interface InputDiff {
   after: Value;
 }
 
+/** Values that a service would be deployed with, besides those that the ensemble has. */
+export interface InputsGiven {
+  package?: string;
+  environment?: string | null;
+  inputs?: Record<string, Value>;
+  input_texts?: Record<string, string>;
+  forget_input?: string[];
+}
+
+/** Of which service the inputs are wanted. */
+export interface InputsQuery {
+  package?: string;
+  environment?: string | null;
+}
+
 /** The instances in columns, in the order of their creation. */
 export interface InstanceColumns {
   id: string[];
@@ -1141,6 +1210,9 @@ export interface JobsFields {
   limit?: number;
   status?: string;
   workflow?: string;
+  ensemble?: string;
+  q?: string;
+  after?: string;
 }
 
 /** A number of instances that was set by `scale`: it is valid as long as the template asks for what it asked for then, ``over``. ``job`` has set it, "" for the one that the plan is for. */
@@ -1166,6 +1238,7 @@ export interface KnownJob {
 export interface KnownJobs {
   items: KnownJob[];
   missing: string[];
+  next: string | null;
 }
 
 /** The job that ran last: its id, its workflow, and how it ended. */
@@ -1207,6 +1280,12 @@ export interface ListPartAskedPlan {
 }
 
 /** A part of a list. */
+export interface ListPartChangeData {
+  items: ChangeData[];
+  next: string | null;
+}
+
+/** A part of a list. */
 export interface ListPartDeedData {
   items: DeedData[];
   next: string | null;
@@ -1243,6 +1322,12 @@ export interface ListPartPackageLine {
 }
 
 /** A part of a list. */
+export interface ListPartPlannedEdge {
+  items: PlannedEdge[];
+  next: string | null;
+}
+
+/** A part of a list. */
 export interface ListPartProjectData {
   items: ProjectData[];
   next: string | null;
@@ -1257,6 +1342,12 @@ export interface ListPartScheduleData {
 /** A part of a list. */
 export interface ListPartSessionData {
   items: SessionData[];
+  next: string | null;
+}
+
+/** A part of a list. */
+export interface ListPartStepRow {
+  items: StepRow[];
   next: string | null;
 }
 
@@ -1600,6 +1691,9 @@ export interface OpenJobData {
   holder: string;
   rolling_back: boolean;
   outcome: string;
+  by?: string;
+  origin?: string;
+  approved_by?: string[];
 }
 
 /** An operation that was carried out or has failed; ``change`` is its changeId, ``at`` when it began, in UTC (to the second). */
@@ -1614,6 +1708,13 @@ export interface Operated {
 export interface OriginData {
   type: string | null;
   place: string | null;
+}
+
+/** A node of which all ``instances`` that are up are down at one time while the plan is carried out, and why. */
+export interface Outage {
+  node: string;
+  instances: number;
+  reason: string;
 }
 
 /** The outputs of the service, null for those without a value; sensitive ones are not shown. */
@@ -1757,7 +1858,7 @@ export interface PartFields {
   limit?: number;
   after?: string;
   fields?: string;
-  part?: "" | "changes" | "edges" | "steps";
+  part?: "" | "changes" | "edges" | "head" | "steps";
 }
 
 /** A box: a node, or several nodes of one type that stand beside each other. Places and sizes are in pixels. */
@@ -1795,6 +1896,32 @@ export interface PlanFields {
   by?: string;
 }
 
+/** A plan but for its lists. */
+export interface PlanHead {
+  service: string;
+  workflow: string;
+  environment: string;
+  back_to: number | null;
+  counts: Record<string, PlannedCount>;
+  part: boolean;
+  left_out: ChangeData[];
+  made_by: Record<string, string>;
+  chosen: (Record<string, string>)[];
+  totals: Totals;
+  held: Delays | null;
+  outages: Outage[];
+  warnings: string[];
+  unfinished: string;
+  kept: ChangeData[];
+  kept_counts: Record<string, KeptCount>;
+  losing: Record<string, string>;
+  not_permitted: string[];
+  drifted: string[];
+  limited: string[];
+  risks: Risk[];
+  inputs: PlannedInput[];
+}
+
 /** Why a plan was not made, or not carried out. */
 export interface PlanProblem {
   failure: Failure;
@@ -1826,6 +1953,26 @@ export interface PlanWanted {
   apply?: "ask" | "auto";
   bind?: "exact" | "latest";
   comment?: string;
+}
+
+/** How many instances of a node are wanted, and where that comes from, "" for the usual place. */
+export interface PlannedCount {
+  count: number;
+  origin: string;
+}
+
+/** The order of two steps, and why. */
+export interface PlannedEdge {
+  before: string;
+  after: string;
+  reason: string;
+}
+
+/** An input of the service: the value that was deployed last and the one of the plan, without secrets; null for none. */
+export interface PlannedInput {
+  name: string;
+  before: Value;
+  after: Value;
 }
 
 /** About the policies. */
@@ -2009,6 +2156,23 @@ export interface ReviewedEdit {
   diagnostics: FindingData[];
 }
 
+/** Which revisions are compared. */
+export interface RevisionDiffAsked {
+  before: number;
+  after: number;
+}
+
+/** What differs between two revisions by what was deployed with them, whatever has happened to instances. */
+export interface RevisionDiffData {
+  format: "ordito.revisions-diff/1";
+  before: number;
+  after: number;
+  inputs: InputDiff[];
+  nodes: DeclaredNodeDiff[];
+  unchanged: number;
+  files: FileDiff[];
+}
+
 /** A revision in the list. */
 export interface RevisionLine {
   revision: number;
@@ -2124,6 +2288,26 @@ export interface ServerData {
   body_limit: number;
   isolation: string;
   banner: string;
+}
+
+/** An input of a service, as an ensemble has it. */
+export interface ServiceInput {
+  input: PackageInput;
+  value: Value;
+  remembered: boolean;
+  written: boolean;
+  findings: FindingData[];
+}
+
+/** What a service takes, with the values that it would be deployed with. */
+export interface ServiceInputsData {
+  format: "ordito.service-inputs/1";
+  service: string;
+  environment: string;
+  environments: string[];
+  inputs: ServiceInput[];
+  valid: boolean;
+  diagnostics: FindingData[];
 }
 
 /** A session of a browser. */
@@ -2282,6 +2466,25 @@ export interface StepData {
   host: string;
   waits_for: string[];
   warnings: string[];
+}
+
+/** A step of a plan in its list: an operation, or what only joins others. */
+export interface StepRow {
+  id: string;
+  joins: boolean;
+  wave: number;
+  instance: string;
+  operation: string;
+  far: string;
+  runs_on: string;
+  artifact: string;
+  condition: string;
+  no_op: boolean;
+  delegated: boolean;
+  reason: string;
+  declared: string;
+  hook: string;
+  phase: string;
 }
 
 /** About steps of a job. */
@@ -2472,6 +2675,9 @@ export interface UnfinishedJobData {
   holder: string;
   rolling_back: boolean;
   outcome: string;
+  by?: string;
+  origin?: string;
+  approved_by?: string[];
 }
 
 /** Whether the lock that clones share was removed, and whose it was. */
@@ -2542,6 +2748,36 @@ export interface WebhookData {
   paused: boolean;
   by: string;
   created: string;
+}
+
+/** A plan with all of its lists. */
+export interface WholePlan {
+  service: string;
+  workflow: string;
+  environment: string;
+  back_to: number | null;
+  counts: Record<string, PlannedCount>;
+  part: boolean;
+  left_out: ChangeData[];
+  made_by: Record<string, string>;
+  chosen: (Record<string, string>)[];
+  totals: Totals;
+  held: Delays | null;
+  outages: Outage[];
+  warnings: string[];
+  unfinished: string;
+  kept: ChangeData[];
+  kept_counts: Record<string, KeptCount>;
+  losing: Record<string, string>;
+  not_permitted: string[];
+  drifted: string[];
+  limited: string[];
+  risks: Risk[];
+  inputs: PlannedInput[];
+  changes: ChangeData[];
+  steps: StepRow[];
+  edges: PlannedEdge[];
+  waves: string[][];
 }
 
 /** A workflow of the template, in full. */
@@ -2915,6 +3151,20 @@ export interface Routes {
     body: ReleasedHosts;
     answer: ReleasedHostsData;
   };
+  /** The inputs of the service, with the values that it would be deployed with. */
+  "GET /projects/{project}/ensembles/{ensemble}/inputs": {
+    path: { project: string; ensemble: string };
+    query: InputsQuery;
+    body: undefined;
+    answer: ServiceInputsData;
+  };
+  /** The same with other values, and what is wrong with them. */
+  "POST /projects/{project}/ensembles/{ensemble}/inputs/check": {
+    path: { project: string; ensemble: string };
+    query: Record<string, never>;
+    body: InputsGiven;
+    answer: ServiceInputsData;
+  };
   /** The instances, by page. */
   "GET /projects/{project}/ensembles/{ensemble}/instances": {
     path: { project: string; ensemble: string };
@@ -2977,6 +3227,13 @@ export interface Routes {
     query: Omit<ChangesAsked, "job">;
     body: undefined;
     answer: JobChangesData;
+  };
+  /** All events of a job so far, one JSON object a line. */
+  "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/events.ndjson": {
+    path: { project: string; ensemble: string; job: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: Value;
   };
   /** What the operations of a job printed, forwards or backwards. */
   "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/log": {
@@ -3123,7 +3380,7 @@ export interface Routes {
     path: { project: string; ensemble: string; id: string };
     query: PartFields;
     body: undefined;
-    answer: Value;
+    answer: WholePlan | PlanHead | ListPartChangeData | ListPartStepRow | ListPartPlannedEdge;
   };
   /** How the job of the plan ended. */
   "GET /projects/{project}/ensembles/{ensemble}/plans/{id}/report": {
@@ -3166,6 +3423,13 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: RevisionsData;
+  };
+  /** What differs between what two revisions have deployed. */
+  "GET /projects/{project}/ensembles/{ensemble}/revisions/diff": {
+    path: { project: string; ensemble: string };
+    query: RevisionDiffAsked;
+    body: undefined;
+    answer: RevisionDiffData;
   };
   /** Which plans of an ensemble need approvals besides. */
   "GET /projects/{project}/ensembles/{ensemble}/rules": {

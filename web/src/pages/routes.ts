@@ -21,14 +21,16 @@ export const PAGES: readonly Page[] = [
   { path: "/e/:project/:ensemble/jobs", load: () => import("./ensemble-jobs/ensemble-jobs.tsx") },
   { path: "/e/:project/:ensemble/policies", load: () => import("./policies/policies.tsx") },
   { path: "/e/:project/:ensemble/plans", load: () => import("./plans/plans.tsx") },
+  { path: "/e/:project/:ensemble/plans/:id", load: () => import("./plan/plan.tsx") },
+  { path: "/e/:project/:ensemble/deploy", load: () => import("./ask/ask.tsx") },
+  { path: "/e/:project/:ensemble/ask/:workflow", load: () => import("./ask/ask.tsx") },
+  { path: "/e/:project/:ensemble/revisions", load: () => import("./revisions/revisions.tsx") },
+  { path: "/p/:project/new", load: () => import("./ask/new.tsx") },
+  { path: "/inbox", load: () => import("./inbox/inbox.tsx") },
   { path: "/e/:project/:ensemble", load: () => import("./ensemble/ensemble.tsx") },
-  // Page 3, plan:      /e/:project/:ensemble/plans/:id       ./plan/plan.tsx
-  // Page 4, job:       /e/:project/:ensemble/jobs/:job       ./job/job.tsx
-  // Page 5, log:       /e/:project/:ensemble/jobs/:job/log   ./log/log.tsx
-  // Page 6, inbox:     /inbox                                ./inbox/inbox.tsx
-  //         jobs:      /jobs                                 ./jobs/jobs.tsx
-  //         revisions: /e/:project/:ensemble/revisions       ./revisions/revisions.tsx
-  // Page 7, deploy:    /e/:project/:ensemble/deploy          ./deploy/deploy.tsx
+  { path: "/e/:project/:ensemble/jobs/:job", load: () => import("./job/job.tsx") },
+  { path: "/e/:project/:ensemble/jobs/:job/log", load: () => import("./log/log.tsx") },
+  { path: "/jobs", load: () => import("./jobs/jobs.tsx") },
   // Page 8, source:    /e/:project/:ensemble/source          ./source/source.tsx
   //         packages:  /packages, /p/:project/packages/:digest   ./packages/packages.tsx
   //         settings:  /e/:project/:ensemble/settings        ./settings/settings.tsx

@@ -40,7 +40,11 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
   const [own, setOwn] = useState<string>();
   const [, go] = useLocation();
   const chosen = props.onChoose ? props.chosen : own;
-  const choose = props.onChoose ?? setOwn;
+  const told = useRef(chosen);
+  const choose = (key: string): void => {
+    told.current = key;
+    (props.onChoose ?? setOwn)(key);
+  };
   const body = useRef<HTMLDivElement>(null);
   const wanted = useRef<string>(undefined);
   const isMany = rows.length > MANY;
@@ -82,6 +86,16 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
     row.querySelector<HTMLElement>("a, button")?.focus({ preventScroll: true });
     row.scrollIntoView({ block: "nearest" });
   });
+
+  // What the page has chosen elsewhere comes into sight.
+  useEffect(() => {
+    if (chosen === told.current) return;
+    told.current = chosen;
+    const at = chosen === undefined ? -1 : rows.findIndex((row) => keyOf(row) === chosen);
+    if (at < 0) return;
+    if (isMany) virtual.scrollToIndex(at, { align: "center" });
+    else body.current?.querySelector(`[data-index="${at}"]`)?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
 
   const shown = isMany
     ? virtual.getVirtualItems().map((item) => ({ at: item.index, start: item.start - above }))

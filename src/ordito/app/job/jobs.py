@@ -23,6 +23,7 @@ from ordito.ensemble.owner import SharedLocked
 from ordito.ensemble.store import read_ensemble
 from ordito.work.invocation import Ending
 from ordito.work.plan import Action
+from ordito.work.records import NOBODY, AskedBy
 
 WELL = frozenset({"", NO_OP, str(Ending.SUCCEEDED), str(Ending.BY_HAND)})
 """The values by which the ConfigChange of a step says that it has succeeded, or has not ended."""
@@ -65,6 +66,8 @@ class OpenJob(msgspec.Struct, frozen=True):
 
     rolling_back: bool = False
     """Whether it has failed and is being rolled back."""
+
+    asked: AskedBy = NOBODY
 
     @property
     def outcome(self) -> str:
@@ -195,6 +198,7 @@ def describe(place: Place, unfinished: UnfinishedJob) -> OpenJob:
         steps=steps,
         holder=str(owner) if owner else "",
         rolling_back=unfinished.is_going_back,
+        asked=unfinished.header.asked,
     )
 
 

@@ -133,7 +133,11 @@ class _OutboxFeed:
         events = self._outbox.read(max(at, self._looked_at), self._is_wanted, topic)
         if not events:
             self._looked_at = newest
-        return [Item(event.type, event.body.encode(), place_of_event(event.number)) for event in events]
+        return [Item(event.type, self._told(event), place_of_event(event.number)) for event in events]
+
+    def _told(self, event: ToldEvent) -> bytes:
+        """An event under the name of the topic that is followed: who follows several finds it by that."""
+        return msgspec.json.encode({**msgspec.json.decode(event.body), "topic": self._topic.name})
 
     def _is_wanted(self, event: ToldEvent) -> bool:
         topic = self._topic
@@ -178,8 +182,8 @@ class _JobFeed:
         return [self._item(line, end) for end, line in found]
 
     def _item(self, line: bytes, place: int) -> Item:
-        if not self._logs and any(f'"{name}":'.encode() in line for name in UNTOLD):
-            line = msgspec.json.encode(_without_printed(msgspec.json.decode(line, type=dict[str, object])))
+        if not self._logs:
+            line = told_without_printed(line)
         kind = _TYPE.decode(line).type
         return Item(kind, self._head + line.strip()[1:], place)
 
@@ -188,6 +192,13 @@ class _JobFeed:
 
     def close(self) -> None:
         self._topics.leave(self._tail)
+
+
+def told_without_printed(line: bytes) -> bytes:
+    """An event as those see it who may not read logs."""
+    if not any(f'"{name}":'.encode() in line for name in UNTOLD):
+        return line
+    return msgspec.json.encode(_without_printed(msgspec.json.decode(line, type=dict[str, object]))) + b"\n"
 
 
 def _without_printed(fields: dict[str, object]) -> dict[str, object]:
@@ -223,7 +234,8 @@ class _LogFeed:
             frames = list(frames_from(self._path, at, LOG_BYTES))
         for frame in frames:
             text = frame.content.decode("utf-8", "replace")
-            data = {"topic": self._topic.name, "type": "step.log", "step": frame.step, "text": text}
+            data = {"topic": self._topic.name, "type": "step.log", "step": frame.step, "text": text,
+                    "offset": frame.begin, "next": frame.end}  # fmt: skip
             found.append(Item("step.log", msgspec.json.encode(data), frame.end))
         return found
 

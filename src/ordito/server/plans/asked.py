@@ -3,6 +3,7 @@ written down twice."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import reduce
 from operator import or_
@@ -13,7 +14,7 @@ import msgspec
 
 from ordito.app.requests import DescriptionRequest, MoveRequest, Request, ScaleRequest
 from ordito.app.work_items import KINDS, RETRY, AskedRequest
-from ordito.base.options import NO, Declared, Option, declared
+from ordito.base.options import NO, Argument, Declared, Option, declared
 from ordito.base.portion import Portion, portion_of
 from ordito.server.names import Text
 from ordito.server.problems import ApiProblem
@@ -25,6 +26,15 @@ EXACT, LATEST = "exact", "latest"
 
 LOCAL = frozenset({"fetch", "node_id"})
 """The fields of requests that a server does not take, besides all paths of files."""
+
+NAMES_KEY = "x-names"
+"""The word of a schema that says what a field names: some of ``NAMED_THINGS``."""
+
+MAIN_KEY = "x-main"
+"""The word of a schema that says that a field is what its request is about."""
+
+NAMED_THINGS = ("node", "instance", "input")
+_words = re.compile(r"[A-Z]+").findall
 
 MOST_INPUTS = 1_000
 
@@ -69,9 +79,34 @@ def _kind(field: Declared, wording: Mapping[str, str]) -> Any:
     least = by.least if by is not None else None
     most = by.most if isinstance(by, Option) else None
     said: dict[str, Any] = {name: value for name, value in (("ge", least), ("le", most)) if value is not None}
-    if isinstance(by, Option):
-        said["description"] = by.help.format(**wording) if "{" in by.help else by.help
+    if help_of := _help(field, wording):
+        said["description"] = help_of
+    if more := _more(field):
+        said["extra_json_schema"] = more
     return Annotated[kind, msgspec.Meta(**said)] if said else kind
+
+
+def _more(field: Declared) -> dict[str, Any]:
+    """What else forms are to know of a field."""
+    by, found = field.by, dict[str, Any]()
+    if by is not None and (names := [name for name in NAMED_THINGS if name.upper() in _words(by.metavar)]):
+        found[NAMES_KEY] = names
+    if isinstance(by, Argument):
+        found[MAIN_KEY] = True
+    return found
+
+
+def _help(field: Declared, wording: Mapping[str, str]) -> str:
+    """What is said of a field: what help says of its option, as far as that is not about a command line."""
+    by = field.by
+    if isinstance(by, Argument):
+        return by.help
+    if by is None:
+        return ""
+    said = by.help.format(**wording) if "{" in by.help else by.help
+    for words in ("; may be repeated", "With --yes: "):
+        said = said.replace(words, "")
+    return said[:1].upper() + said[1:]
 
 
 def _default(field: Declared) -> Any:
@@ -103,18 +138,17 @@ def _struct(name: str, kind: type[Request]) -> type[_PlanAsked]:
 class AskedRetry(_PlanAsked, frozen=True, tag_field="workflow", tag=RETRY):
     """To carry out what a job has not done."""
 
-    job: str = ""
-    """The job, or the beginning of its id; "" for the latest."""
-
-    allow_data_loss: tuple[str, ...] = ()
-    """Nodes and instances whose data may be lost."""
+    job: Annotated[str, msgspec.Meta(description="The job, or the beginning of its id; nothing for the latest.")] = ""
+    allow_data_loss: Annotated[
+        tuple[str, ...], msgspec.Meta(description="Nodes and instances whose data may be lost.")
+    ] = ()
 
 
 class AskedSkip(_PlanAsked, frozen=True, tag_field="workflow", tag="skip"):
     """To carry out what a job has not done, without a step that somebody has done by hand."""
 
-    job: str
-    step: str
+    job: Annotated[str, msgspec.Meta(description="The job, or the beginning of its id.")]
+    step: Annotated[str, msgspec.Meta(description="The id of the step that was done by hand.")]
 
 
 _STRUCTS: Mapping[str, type[_PlanAsked]] = {name: _struct(name, kind) for name, kind in KINDS.items() if name != RETRY}
@@ -132,19 +166,25 @@ ASKED: Any = reduce(or_, (*_STRUCTS.values(), AskedRetry, AskedSkip))
 """Any of them; the field ``workflow`` says which."""
 
 
+_HELP = {field.name: field.by.help for field in declared(JobOptions) if isinstance(field.by, Option)}
+
+
 class AskedOptions(Fields, frozen=True):
     """How the job runs."""
 
-    parallel: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 64
-    on_failure: Literal["usual", "continue", "abort", "rollback"] = "usual"
-    attempts: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 0
-    interval: Annotated[float, msgspec.Meta(ge=0)] | None = None
-    host_concurrency: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 1
-    timeout: Annotated[float, msgspec.Meta(gt=0)] | None = None
-    """Seconds after which the job is cancelled."""
-
-    message: Text = ""
-    """The message of the commit, where the ensemble is kept in git."""
+    parallel: Annotated[int, msgspec.Meta(ge=1, le=10_000, description=_HELP["parallel"])] = 64
+    on_failure: Annotated[
+        Literal["usual", "continue", "abort", "rollback"],
+        msgspec.Meta(description="What a failure does to the rest; usual: what the workflow does."),
+    ] = "usual"
+    attempts: Annotated[int, msgspec.Meta(ge=0, le=1_000, description=_HELP["attempts"])] = 0
+    interval: Annotated[Annotated[float, msgspec.Meta(ge=0)] | None, msgspec.Meta(description=_HELP["interval"])] = None
+    host_concurrency: Annotated[int, msgspec.Meta(ge=1, le=10_000, description=_HELP["host_concurrency"])] = 1
+    timeout: Annotated[
+        Annotated[float, msgspec.Meta(gt=0)] | None,
+        msgspec.Meta(description="Seconds after which the job is cancelled."),
+    ] = None
+    message: Annotated[Text, msgspec.Meta(description=_HELP["message"])] = ""
 
 
 def job_options(asked: AskedOptions) -> JobOptions:

@@ -32,7 +32,7 @@ class MadePlanData(Result, frozen=True, kw_only=True):
     risks: tuple[Risk, ...] = ()
     totals: Totals = Totals()
     shown: msgspec.Raw
-    """The plan as ``ordito plan -o json`` shows it."""
+    """The plan as ``ordito plan -o json`` shows it, with the values of its inputs."""
 
     drawn: msgspec.Raw = msgspec.Raw(b"null")
     """What its picture is made of (``DrawnPlan``), null where there is nothing to do."""
@@ -52,20 +52,20 @@ def _make(directory: str, asked: MakeAsked) -> MadePlanData:
     from ordito.app.unattended import made_plan
     from ordito.base.json_text import json_text
     from ordito.results.picture.plan import drawn_plan
-    from ordito.results.plan import NothingPlannedData, plan_data
+    from ordito.results.plan import NothingPlannedData, inputs_of, plan_data
     from ordito.work.workflows import is_written
 
     made = made_plan(directory, asked.asked, is_seen=asked.is_seen)
     if made is None:
         shown = json_text(NothingPlannedData(workflow=asked.asked.kind).data)
         return MadePlanData(empty=True, exact=None, shown=msgspec.Raw(shown.encode()))
-    plan = plan_data(made.proposal)
+    plan, inputs = plan_data(made.proposal), map(msgspec.to_builtins, inputs_of(made.proposal.inputs))
     return MadePlanData(
         empty=made.proposal.is_empty,
         exact=made.exact,
         risks=made.risks,
         totals=plan.totals,
-        shown=msgspec.Raw(json_text(plan.data).encode()),
+        shown=msgspec.Raw(json_text({**plan.data, "inputs": list(inputs)}).encode()),
         drawn=msgspec.Raw(msgspec.json.encode(drawn_plan(made.proposal))),
         saved=made.saved,
         workflow="workflow" if is_written(made.proposal.workflow) else made.proposal.workflow,

@@ -13,6 +13,7 @@ from ordito.results.instances import INSTANCES, NODES
 from ordito.results.jobs import JOBS
 from ordito.results.picture.topology import TOPOLOGY
 from ordito.results.policies import POLICIES
+from ordito.results.revisions import REVISION_DIFF
 from ordito.results.services import SPEC
 from ordito.results.status import REVISIONS, STATUS
 from ordito.results.topology import WORKFLOW, WORKFLOWS, NamedAsked
@@ -133,6 +134,8 @@ TABLE = (
     look_route("/nodes/{name}", DESCRIBE, "All that is known about a node or an instance.", query=_DescribeQuery,
                 named="name", problems=("unknown-name", "ambiguous-name")),
     look_route("/revisions", REVISIONS, "What was deployed, and when."),
+    look_route("/revisions/diff", REVISION_DIFF, "What differs between what two revisions have deployed.",
+               verb="revisions", problems=("unknown-revision", "invalid")),
     look_route("/workflows", WORKFLOWS, "The workflows of the deployed service."),
     look_route("/workflows/{name}", WORKFLOW, "A workflow: its inputs and steps.", query=_WorkflowQuery, named="name",
                 problems=("unknown-workflow",)),

@@ -43,7 +43,7 @@ def _look(use_case: UseCase[Any, Any]) -> Handler:
 
     async def handler(call: ApiCall) -> Reply:
         reads = await reads_for(call)
-        job = await _whole_id(call, reads)
+        job = await whole_id(call, reads)
         asked = _asked(call, job)
         if use_case.name in PRINTED and not call.may(Permission.LOGS, call.project, call.ensemble):
             asked = msgspec.structs.replace(asked, printed=False)
@@ -61,7 +61,7 @@ def _asked(call: ApiCall, job: str) -> Any:
     return msgspec.structs.replace(call.query, job=job)
 
 
-async def _whole_id(call: ApiCall, reads: tuple[str, ...]) -> str:
+async def whole_id(call: ApiCall, reads: tuple[str, ...]) -> str:
     """The whole id of the job that the path names by its beginning, or as the latest. Raises ``ApiProblem``."""
     named = call.path["job"]
     if is_change_id(named) and Layout(Path(reads[0])).events(named).exists():
@@ -143,13 +143,17 @@ async def _log(call: ApiCall) -> Reply:
     fields: LogFields = call.query
     if fields.before is not None and fields.after:
         raise ApiProblem("malformed", 'the query has "after" and "before"', "give one of them")
-    path = await _kept_log(call, is_first=not fields.after)
+    path = await kept_log(call, is_first=not fields.after)
     found = await asyncio.to_thread(_part, path, fields)
     if not found.frames and fields.wait and fields.before is None:
         found = await _waited(call, path, fields)
     size = path.stat().st_size if path.exists() else 0
     pieces = (LogPiece(one.step, one.content.decode("utf-8", "replace"), one.begin) for one in found.frames)
-    headers = {"Ordito-Next": str(found.end), "Ordito-Complete": str(found.end >= size).lower()}
+    headers = {
+        "Ordito-Next": str(found.end),
+        "Ordito-Complete": str(found.end >= size).lower(),
+        "Ordito-Cursor": cursor_text({f"log:{call.project}/{call.ensemble}/{path.stem}": found.end}),
+    }
     return Reply(LogData(tuple(pieces), found.begin, found.end, found.end >= size, size), headers=headers)
 
 
@@ -177,11 +181,11 @@ async def _waited(call: ApiCall, path: Path, fields: LogFields) -> LogPart:
         call.services.topics.leave(tail)
 
 
-async def _kept_log(call: ApiCall, *, is_first: bool) -> Path:
+async def kept_log(call: ApiCall, *, is_first: bool) -> Path:
     """The log of a job. Raises ``ApiProblem`` if it is not kept any more."""
     # Who asks for a job that is not known, or whose output is not kept, is told so as ever.
     reads = await reads_for(call)
-    job = await _whole_id(call, reads)
+    job = await whole_id(call, reads)
     layout = Layout(Path(reads[0]))
     path = layout.log(job)
     if not path.exists() and not layout.events(job).exists():
@@ -195,7 +199,7 @@ async def _kept_log(call: ApiCall, *, is_first: bool) -> Path:
 
 def _of_log(use_case: UseCase[Any, Any]) -> Handler:
     async def handler(call: ApiCall) -> Reply:
-        path = await _kept_log(call, is_first=not getattr(call.query, "after", 0))
+        path = await kept_log(call, is_first=not getattr(call.query, "after", 0))
         asked = _asked(call, path.stem)
         reads = await reads_for(call)
         mark = str(path.stat().st_size) if path.exists() else ""
@@ -210,7 +214,7 @@ HTML = "text/html; charset=utf-8"
 
 async def _report(call: ApiCall) -> Reply:
     reads = await reads_for(call)
-    job = await _whole_id(call, reads)
+    job = await whole_id(call, reads)
     log = Layout(Path(reads[0])).log(job)
     mark = f"{whole_end(reads[0], job)} {log.stat().st_size if log.exists() else 0}"
     found = await call.services.answers.ask(JOB_REPORT.name, reads[0], ReportAsked(job), reads=reads, mark=mark)
@@ -224,11 +228,11 @@ async def _report(call: ApiCall) -> Reply:
     return Reply(found.body, headers=headers, media=HTML)
 
 
-_UNKNOWN_JOB = ("unknown-job", "ambiguous-job", "no-jobs")
+UNKNOWN_JOB = ("unknown-job", "ambiguous-job", "no-jobs")
 
 
 def _route(path: str, use_case: UseCase[Any, Any], summary: str, **more: Any) -> Route:
-    problems = (*_UNKNOWN_JOB, "no-record", *more.pop("problems", ()))
+    problems = (*UNKNOWN_JOB, "no-record", *more.pop("problems", ()))
     fields = {"handler": _look(use_case), "verb": "jobs show", **more}
     return look_route(f"/jobs/{{job}}{path}", use_case, summary, problems=problems, **fields)
 
@@ -246,10 +250,10 @@ TABLE = (
            problems=("unfinished-job",)),
     Route(method="GET", path=ENSEMBLE + "/jobs/{job}/log", access=Permission.LOGS, handler=_log, query=LogFields,
           summary="What the operations of a job printed, forwards or backwards.", answers=(LogData,), verb="jobs logs",
-          problems=(*UNKNOWN, *_UNKNOWN_JOB, "forgotten")),
+          problems=(*UNKNOWN, *UNKNOWN_JOB, "forgotten")),
     Route(method="GET", path=ENSEMBLE + "/jobs/{job}/report.html", access=Permission.LOGS, handler=_report, media=HTML,
           summary="A page about a job that needs neither a network nor scripts.", verb="jobs report",
-          problems=(*UNKNOWN, *_UNKNOWN_JOB, "no-record", "no-ensemble", "ensemble", "too-costly")),
+          problems=(*UNKNOWN, *UNKNOWN_JOB, "no-record", "no-ensemble", "ensemble", "too-costly")),
     _log_route("/log/search", LOG_SEARCH, "Lines of the log in which a text is found."),
     _log_route("/log/facets", LOG_FACETS, "How much each step, instance and operation has printed."),
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from ordito.ensemble.lock import holder
 from ordito.ensemble.owner import CANCEL, NOW, ask
 from ordito.results.jobs import JOBS
 from ordito.server.answers import KeptAnswer
-from ordito.server.call import ApiCall
+from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.tables import ENSEMBLES
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of, reads_of_row
@@ -129,6 +130,14 @@ class JobsFields(Fields, frozen=True):
     """How they ended, or ``running`` or ``interrupted``."""
 
     workflow: str = ""
+    ensemble: str = ""
+    """Of this ensemble only, as PROJECT/ENSEMBLE."""
+
+    q: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    """A text in what is told of them."""
+
+    after: str = ""
+    """The cursor with which the part before it ended, "" for the first part."""
 
 
 class KnownJob(msgspec.Struct, frozen=True):
@@ -151,6 +160,9 @@ class KnownJobs(msgspec.Struct, frozen=True):
     missing: tuple[str, ...]
     """The ensembles that could not be asked in time, or cannot be read."""
 
+    next: str | None
+    """The cursor of the rest, null at the end."""
+
 
 class _ListedJob(msgspec.Struct, frozen=True):
     id: str
@@ -171,32 +183,45 @@ _LINES = msgspec.json.Decoder(_Lines)
 async def _jobs(call: ApiCall) -> Reply:
     fields: JobsFields = call.query
     services = call.services
+    before = key_in(fields.after, TEXT)
     rows = await services.database.read(lambda connection: connection.execute(select(ENSEMBLES)).all())
     seen = [row for row in rows if call.may(Permission.READ, row.project, row.name)]
+    seen = [row for row in seen if fields.ensemble in ("", f"{row.project}/{row.name}")]
     there = await asyncio.to_thread(lambda: [row for row in seen if Layout(Path(row.directory)).exists])
     reads = [reads_of_row(row, services.home) for row in there]
     answers = await services.answers.of_many(JOBS.name, reads, PATIENCE)
     known = list(zip([(row.project, row.name) for row in there], answers, strict=True))
-    return Reply(await asyncio.to_thread(_newest, known, fields))
+    return Reply(await asyncio.to_thread(_newest, known, fields, before))
 
 
-def _newest(answers: Sequence[tuple[tuple[str, str], object]], fields: JobsFields) -> KnownJobs:
-    """The newest jobs in the lists of ensembles, of which each may be very long."""
+def _newest(answers: Sequence[tuple[tuple[str, str], object]], fields: JobsFields, before: str | None) -> KnownJobs:
+    """The newest jobs in the lists of ensembles, of which each may be very long, or those behind a place."""
     found: list[KnownJob] = []
     missing = []
     for (project, name), answer in answers:
         if not isinstance(answer, KeptAnswer):
             missing.append(f"{project}/{name}")
             continue
-        lines = [line for line in _LINES.decode(answer.body).jobs if _fits(line, fields)]
-        newest = sorted(lines, key=lambda line: line.id, reverse=True)[: fields.limit]
+        lines = (line for line in _LINES.decode(answer.body).jobs if _fits(line, project, name, fields))
+        earlier = (line for line in lines if before is None or _place(line) < before)
+        newest = heapq.nlargest(fields.limit + 1, earlier, key=_place)
         found += [KnownJob(project, name, **msgspec.structs.asdict(line)) for line in newest]
-    found.sort(key=lambda job: job.start, reverse=True)
-    return KnownJobs(tuple(found[: fields.limit]), tuple(missing))
+    found.sort(key=_place, reverse=True)
+    items = tuple(found[: fields.limit])
+    after = cursor_of(_place(items[-1])) if len(found) > fields.limit else None
+    return KnownJobs(items, tuple(missing), after)
 
 
-def _fits(line: _ListedJob, fields: JobsFields) -> bool:
-    return fields.status in ("", line.outcome) and fields.workflow in ("", line.workflow)
+def _place(job: _ListedJob | KnownJob) -> str:
+    """Where a job stands in the list, in which those that began last are in front."""
+    return f"{job.start} {job.id}"
+
+
+def _fits(line: _ListedJob, project: str, ensemble: str, fields: JobsFields) -> bool:
+    if fields.status not in ("", line.outcome) or fields.workflow not in ("", line.workflow):
+        return False
+    text = fields.q.casefold()
+    return not text or text in f"{project}/{ensemble} {line.id} {line.workflow} {line.summary}".casefold()
 
 
 _JOB = ENSEMBLE + "/jobs/{job}"
@@ -221,6 +246,7 @@ TABLE = (
         query=JobsFields,
         answers=(KnownJobs,),
         verb="jobs list",
+        problems=("bad-cursor",),
     ),
     _route("/cancel", "Cancel a job: the running steps finish, or end now.", _cancel, Cancelling, "jobs cancel"),
     _route("/resume", "Go on with an interrupted job.", _resume, Fields, "jobs resume"),

@@ -18,6 +18,7 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.results.answer import Asked, UseCase
 from ordito.results.picture.plan import PLAN_TOPOLOGY, PlanTopologyAsked, PlanTopologyData
+from ordito.results.plan import ChangeData, PlanHead, PlannedEdge, StepRow, WholePlan
 from ordito.results.server_plans import AskedPlan, PlanReport, QueueData, WantedApprovals
 from ordito.server.call import NUMBER, TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.tables import APPROVALS, PLANS
@@ -77,11 +78,15 @@ class PlanFields(PageFields, frozen=True):
     """Who has asked for them."""
 
 
+PLAN_PARTS = (WholePlan, PlanHead, ListPart[ChangeData], ListPart[StepRow], ListPart[PlannedEdge])
+"""What is answered by the part that is asked for."""
+
+
 class PartFields(PageFields, frozen=True):
     """Which part of a plan is wanted."""
 
-    part: Literal["", "changes", "steps", "edges"] = ""
-    """One of its lists, "" for all of it."""
+    part: Literal["", "head", "changes", "steps", "edges"] = ""
+    """One of its lists by page, or the ``head``: all but its lists; "" for all of it."""
 
 
 # ------------------------------------------------------------------------------------------------------ how it is shown
@@ -332,6 +337,9 @@ async def _plan(call: ApiCall) -> Reply:
     fields: PartFields = call.query
     if not fields.part:
         return Reply(await _file_of(call, SHOWN))
+    if fields.part == "head":
+        body = await _file_of(call, SHOWN)
+        return Reply(await asyncio.to_thread(msgspec.json.decode, body, type=PlanHead))
     begin = key_in(fields.after, NUMBER) or 0
     found = await _rows(call, fields.part, begin, fields.limit)
     if found is None:
@@ -512,7 +520,8 @@ TABLE = (
     _route("GET", _PLAN, _READ, "A plan: how far it has come, its risks, approvals, place, job.", _show,
            answers=(AskedPlan,), problems=_UNKNOWN, verb="plans show"),
     _route("GET", _PLAN + "/plan", _READ, "What the plan does: all of it, or a part of one of its lists.", _plan,
-           query=PartFields, problems=(*_UNKNOWN, "not-ready", "forgotten", "bad-cursor"), verb="plans show"),
+           query=PartFields, answers=PLAN_PARTS, verb="plans show",
+           problems=(*_UNKNOWN, "not-ready", "forgotten", "bad-cursor")),
     _route("GET", _PLAN + "/topology", _READ, "What the plan changes, as a picture.", _topology, query=TopologyQuery,
            answers=(PlanTopologyData,), problems=(*_UNKNOWN, "not-ready", "forgotten"), verb="plans show"),
     _route("GET", _PLAN + "/file", _READ, "The plan as a file for `ordito deploy FILE`; no secret is in it.", _file,

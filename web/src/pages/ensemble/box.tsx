@@ -24,6 +24,8 @@ export interface PictureKnows {
   chosen: Chosen;
   /** The ids of boxes in which others stand. */
   holding: ReadonlySet<string>;
+  /** The picture is so small that nobody could hit what stands in a box: boxes are chosen as a whole. */
+  isFar: boolean;
   onChoose: (chosen: Chosen) => void;
   onOpen: (box: string, isOpen: boolean) => void;
 }
@@ -34,7 +36,7 @@ export const PictureContext = createContext<PictureKnows | undefined>(undefined)
 export function Box({ at }: { at: number }): ReactNode {
   const knows = useContext(PictureContext);
   if (!knows) throw new Error("boxes stand in a picture");
-  const { dots, chosen, holding, onOpen } = knows;
+  const { dots, chosen, holding, isFar, onOpen } = knows;
   useSyncExternalStore(
     (told) => dots.watch(at, told),
     () => dots.version(at),
@@ -46,10 +48,14 @@ export function Box({ at }: { at: number }): ReactNode {
   return (
     <div className={`topology-box${isOpen ? " holding" : ""}${isChosen ? " chosen" : ""}`} data-box={box.id}>
       <div className="topology-title">
-        <button type="button" className="topology-name" aria-pressed={isChosen} aria-label={spoken(box, dots, at)}>
-          {box.title}
-        </button>
-        {(box.folded || isOpen) && (
+        {isFar ? (
+          <span className="topology-name">{box.title}</span>
+        ) : (
+          <button type="button" className="topology-name" aria-pressed={isChosen} aria-label={spoken(box, dots, at)}>
+            {box.title}
+          </button>
+        )}
+        {!isFar && (box.folded || isOpen) && (
           <button
             type="button"
             className="topology-fold"
@@ -81,11 +87,15 @@ function spoken(box: PictureBox, dots: Dots, at: number): string {
 function Line({ box, at, dots }: { box: PictureBox; at: number; dots: Dots }): ReactNode {
   const [first, ...others] = dots.running(at);
   if (first) {
-    const text = `${first[0]}: ${first[1].split(".").at(-1)}`;
+    // Boxes are narrow: what is done comes first, and where there is one instance it is clear of which.
+    const [id, operation] = [dots.inBox[at]?.length === 1 ? "" : first[0], first[1].split(".").at(-1)];
+    const more = others.length > 0 ? ` +${others.length}` : "";
     return (
-      <p className="topology-line tone-pending" title={text}>
-        {text}
-        {others.length > 0 && ` +${others.length}`}
+      <p
+        className="topology-line tone-pending"
+        title={[first, ...others.slice(0, 9)].map((one) => one.join(": ")).join("\n")}
+      >
+        {`${operation} ${id}${more}`}
       </p>
     );
   }

@@ -9,7 +9,7 @@ import { Copy } from "../../parts/copy.tsx";
 import { askAddress, type EnsembleNamed, ensembleAddress } from "../../parts/ensemble-head.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { exactSpan } from "../../parts/moment.ts";
-import { Badge, Status } from "../../parts/status.tsx";
+import { Badge, Status, type Tone } from "../../parts/status.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Wait } from "../../parts/wait.tsx";
@@ -60,19 +60,34 @@ function Heading({ name, onClose, children }: { name: string; onClose: () => voi
 // -------------------------------------------------------------------------------------------------- nothing chosen
 
 const MOST_LISTED = 40;
+const NOT_WELL: ReadonlySet<Tone> = new Set(["error", "degraded", "unknown"]);
 
 function Overview({ dots, onChoose }: { dots: Dots; onChoose: (chosen: Chosen) => void }): ReactNode {
-  const wrong: number[] = [];
-  for (let number = 0; number < dots.size && wrong.length < MOST_LISTED; number += 1) {
-    if (["error", "degraded", "unknown"].includes(dots.toneOf(number))) wrong.push(number);
-  }
+  const wrong = dots.ids.map((_, number) => number).filter((number) => NOT_WELL.has(dots.toneOf(number)));
+  const busy = dots.busy;
   return (
     <>
-      <h2>{wrong.length ? "Not well" : dots.size ? "Nothing needs attention" : "No instance exists"}</h2>
-      {wrong.length ? (
-        <InstanceList dots={dots} numbers={wrong} onChoose={onChoose} />
-      ) : (
-        <p className="muted">Choose a box or an instance to see what is known about it.</p>
+      {busy.length > 0 && (
+        <>
+          <h2>
+            Running <span className="count figure">{busy.length}</span>
+          </h2>
+          <InstanceList dots={dots} numbers={busy} onChoose={onChoose} />
+        </>
+      )}
+      {wrong.length > 0 && (
+        <>
+          <h2>
+            Not well <span className="count figure">{wrong.length.toLocaleString("en")}</span>
+          </h2>
+          <InstanceList dots={dots} numbers={wrong} onChoose={onChoose} />
+        </>
+      )}
+      {!busy.length && !wrong.length && (
+        <>
+          <h2>{dots.size ? "Nothing needs attention" : "No instance exists"}</h2>
+          <p className="muted">Choose a box or an instance to see what is known about it.</p>
+        </>
       )}
     </>
   );
@@ -443,6 +458,7 @@ function BoxPanel({ of, dots, at, onChoose, onOpen }: BoxPanelProps): ReactNode 
   const box = dots.topology.boxes[at];
   const counts = dots.counts(at);
   const isGroup = box?.kind === "group";
+  const isOpen = dots.topology.boxes.some((one) => one.parent === box?.id);
   const found = useLook(
     "GET /projects/{project}/ensembles/{ensemble}/nodes/{name}",
     { path: { ...of, name: `node:${box?.id ?? ""}` } },
@@ -462,17 +478,20 @@ function BoxPanel({ of, dots, at, onChoose, onOpen }: BoxPanelProps): ReactNode 
           </Status>
         ))}
       </Heading>
+      {(box.folded || isOpen) && (
+        <p className="chosen-fold">
+          <button type="button" className="button" aria-expanded={isOpen} onClick={() => onOpen(box.id, !isOpen)}>
+            {isOpen ? "Fold" : "Open"}
+          </button>
+          <span className="muted">
+            {isGroup
+              ? `${box.nodes.toLocaleString("en")} nodes`
+              : `${(box.nodes - 1).toLocaleString("en")} nodes in it`}
+          </span>
+        </p>
+      )}
       {isGroup ? (
-        <>
-          <p className="muted">
-            {box.nodes.toLocaleString("en")} nodes, {shortType(box.type)}
-          </p>
-          <div className="chosen-actions">
-            <button type="button" className="button" onClick={() => onOpen(box.id, true)}>
-              Open
-            </button>
-          </div>
-        </>
+        <p className="muted">{shortType(box.type)}</p>
       ) : (
         <Wait for={found} title={`${box.title} could not be read`} lines={6}>
           {(data) => ("instance" in data ? null : <NodeFacts of={of} data={data} />)}

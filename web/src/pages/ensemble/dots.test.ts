@@ -84,9 +84,10 @@ test("what is worked on is pending until it ends", () => {
   dots.take({ instances: none, running: { id: ["web_2"], operation: ["Standard.stop"] } });
   assert.equal(dots.toneOf(2), "pending");
   assert.deepEqual(dots.running(0), [["web_2", "Standard.stop"]]);
+  assert.deepEqual(dots.busy, [2]);
   dots.take({ instances: none, running: { id: ["web_2"], operation: [""] } });
   assert.equal(dots.toneOf(2), "ok");
-  assert.equal(dots.isAnythingRunning, false);
+  assert.deepEqual(dots.busy, []);
 });
 
 test("instances that are not in the picture are noticed, unless they are gone", () => {

@@ -161,8 +161,9 @@ export class Dots {
     return found;
   }
 
-  get isAnythingRunning(): boolean {
-    return this.#running.size > 0;
+  /** The instances on which operations run now. */
+  get busy(): number[] {
+    return [...this.#running.keys()];
   }
 
   /** Take what has happened. Gives whether instances are told of that the picture does not have. */

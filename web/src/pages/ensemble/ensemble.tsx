@@ -146,14 +146,17 @@ function Shown({ of, dots }: { of: EnsembleNamed; dots: Dots }): ReactNode {
   const isTable = isSmall || shown.get("view") === "table";
   useMemo(() => dots.narrow(narrowing), [dots, narrowing]);
 
-  const latest = useRef({ shown, of });
-  latest.current = { shown, of };
-  const change = useCallback((set: (words: URLSearchParams) => void): string => {
-    const words = new URLSearchParams(latest.current.shown);
-    set(words);
-    const text = words.toString();
-    return ensembleAddress(latest.current.of) + (text && `?${text}`);
-  }, []);
+  const address = ensembleAddress(of);
+  const change = useCallback(
+    (set: (words: URLSearchParams) => void): string => {
+      // As the address is now: it may have changed since this was rendered.
+      const words = new URLSearchParams(window.location.search);
+      set(words);
+      const text = words.toString();
+      return address + (text && `?${text}`);
+    },
+    [address],
+  );
   const put = useCallback((set: (words: URLSearchParams) => void) => go(change(set), { replace: true }), [go, change]);
   const chosen = useMemo((): Chosen => {
     const [instance, box] = [shown.get("instance"), shown.get("box")];
@@ -190,7 +193,7 @@ function Shown({ of, dots }: { of: EnsembleNamed; dots: Dots }): ReactNode {
     t: { does: "picture or table", run: () => (isSmall ? false : toggleView()) },
     "]": { does: "next failure", run: () => step(1, isFailure) },
     "[": { does: "previous failure", run: () => step(-1, isFailure) },
-    Escape: { does: "choose nothing", run: () => (chosen ? choose(undefined) : false) },
+    Escape: { does: "choose nothing", run: () => (chosen && !isInField() ? choose(undefined) : false) },
   });
 
   const stage = isTable ? (
@@ -212,7 +215,14 @@ function Shown({ of, dots }: { of: EnsembleNamed; dots: Dots }): ReactNode {
   return (
     <>
       <div className="topology-bar">
-        <Finding text={filter} onText={setFilter} onNext={() => step(1, (number) => !dots.isDim(number))} />
+        <Finding
+          text={filter}
+          onText={setFilter}
+          onNext={(text) => {
+            dots.narrow(narrowingOf(text));
+            step(1, (number) => !dots.isDim(number));
+          }}
+        />
         <Counts dots={dots} filter={filter} onFilter={setFilter} />
         <div className="topology-views">
           {!isTable && (
@@ -255,6 +265,11 @@ function Shown({ of, dots }: { of: EnsembleNamed; dots: Dots }): ReactNode {
   );
 }
 
+/** Whether Esc is to leave a field first. */
+function isInField(): boolean {
+  return document.activeElement instanceof HTMLInputElement;
+}
+
 function chooseIn(words: URLSearchParams, what: Chosen): void {
   words.delete("instance");
   words.delete("box");
@@ -266,19 +281,28 @@ function chooseIn(words: URLSearchParams, what: Chosen): void {
 interface FindingProps {
   text: string;
   onText: (text: string) => void;
-  onNext: () => void;
+  onNext: (text: string) => void;
 }
 
 /** The filter. What is typed shows at once, what it means a moment later. */
 function Finding({ text, onText, onNext }: FindingProps): ReactNode {
   const [typed, setTyped] = useState(text);
   const meant = useDeferredValue(typed);
-  const latest = useRef({ text, onText });
-  latest.current = { text, onText };
-  useEffect(() => setTyped(text), [text]);
+  const sent = useRef(text);
+  const latest = useRef(onText);
+  latest.current = onText;
+  const send = (what: string): void => {
+    if (what === sent.current) return;
+    sent.current = what;
+    latest.current(what);
+  };
+  useEffect(() => send(meant), [meant]);
+  // Somebody else has set it: what was typed since is not taken back.
   useEffect(() => {
-    if (meant !== latest.current.text) latest.current.onText(meant);
-  }, [meant]);
+    if (text === sent.current) return;
+    sent.current = text;
+    setTyped(text);
+  }, [text]);
   return (
     <input
       type="search"
@@ -288,7 +312,11 @@ function Finding({ text, onText, onNext }: FindingProps): ReactNode {
       placeholder="Find: web_2 status:error state:started node:web"
       value={typed}
       onChange={(event) => setTyped(event.target.value)}
-      onKeyDown={(event) => event.key === "Enter" && onNext()}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter") return;
+        send(typed);
+        onNext(typed);
+      }}
     />
   );
 }

@@ -1,4 +1,4 @@
-import { type Node, ReactFlow, ReactFlowProvider, useReactFlow, ViewportPortal } from "@xyflow/react";
+import { type Node, ReactFlow, ReactFlowProvider, useReactFlow, useStore, ViewportPortal } from "@xyflow/react";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 
 import type { TopologyData } from "../../api/types.ts";
@@ -32,6 +32,8 @@ const KINDS = { box: ({ data }: { data: { at: number } }) => <Box at={data.at} /
 const FIT = { padding: 0.04, maxZoom: 1 } as const;
 const SMALLEST = 0.05;
 const LARGEST = 2;
+/** Below this size buttons in boxes are too small to be hit. */
+const FAR = 0.8;
 /** With more lines than this their labels would only cover each other. */
 const MOST_LABELS = 60;
 
@@ -43,6 +45,7 @@ function Inside({ dots, chosen, onChoose, onOpen }: PictureProps): ReactNode {
   const places = useMemo(() => placesOf(boxes), [boxes]);
   const holding = useMemo(() => new Set(boxes.map((box) => box.parent)), [boxes]);
   const nodes = useMemo(() => boxes.map((box, at) => nodeOf(at, box.id, places.get(box.id))), [boxes, places]);
+  const isFar = useStore((state) => state.transform[2] < FAR);
   const acted = useRef("");
   useAnchor(places, acted);
   useShown(dots, places, chosen);
@@ -52,13 +55,14 @@ function Inside({ dots, chosen, onChoose, onOpen }: PictureProps): ReactNode {
       colours,
       chosen,
       holding,
+      isFar,
       onChoose,
       onOpen: (box: string, isOpen: boolean) => {
         acted.current = box;
         onOpen(box, isOpen);
       },
     }),
-    [dots, colours, chosen, holding, onChoose, onOpen],
+    [dots, colours, chosen, holding, isFar, onChoose, onOpen],
   );
   const fit = (): void => void flow.fitView(FIT);
   const whole = (): void => void flow.zoomTo(1);

@@ -1,0 +1,44 @@
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+
+import { useLook } from "../../api/use.ts";
+import { ensembleAddress, EnsemblePage, namedIn } from "../../parts/ensemble-head.tsx";
+import { Status } from "../../parts/status.tsx";
+import { Wait } from "../../parts/wait.tsx";
+import type { PageProps } from "../routes.ts";
+import { Downloads } from "../job/downloads.tsx";
+import { headOf } from "../job/head.ts";
+import { LogView } from "./log-part.tsx";
+
+/** Page 5: what the operations of a job printed, alone. */
+export default function LogPage({ params }: PageProps): ReactNode {
+  const named = namedIn(params);
+  const path = { ...named, job: params["job"] ?? "" };
+  const route = "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}";
+  const found = useLook(
+    route,
+    { path, query: { most: 0, printed: false } },
+    { topics: [`ensemble:${named.project}/${named.ensemble}`] },
+  );
+  return (
+    <EnsemblePage of={named} page={`Log of job ${path.job}`}>
+      <Wait for={found} title="The job could not be read" lines={6}>
+        {(data) => {
+          const head = headOf(data);
+          return (
+            <div className="log-page">
+              <div className="page-head">
+                <h2>
+                  Log of {head.workflow} <Link href={ensembleAddress(named, `jobs/${head.job}`)}>{head.job}</Link>
+                </h2>
+                <Status of={head.status} />
+                <Downloads of={{ ...path, job: head.job }} />
+              </div>
+              <LogView of={{ ...path, job: head.job }} isOver={head.isOver} />
+            </div>
+          );
+        }}
+      </Wait>
+    </EnsemblePage>
+  );
+}
