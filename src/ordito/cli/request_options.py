@@ -282,7 +282,7 @@ AS_BEGUN = "as given when the job began"
 def job_options(wording: Wording = ON_FAILURE) -> Decorator:
     """The options of verbs that begin a job; the verb gets them as ``options`` and ``wait_lock``. All of them accept a
     rollback, so that the verb itself can explain why there is none."""
-    return lambda function: wait_lock_option(_with_params(how_jobs_run(wording)(function), _at_server()))
+    return lambda function: wait_lock_option(how_jobs_run(wording)(_with_params(function, _at_server())))
 
 
 def how_jobs_run(wording: Wording = ON_FAILURE, *, without: Collection[str] = ()) -> Decorator:

@@ -18,7 +18,8 @@ from ordito.results.answer import Asked, Result, UseCase
 from ordito.results.diff import DiffData, diff_data
 from ordito.results.explained_type import TypeData, TypePartsData
 from ordito.results.findings import FindingData, findings_data
-from ordito.results.packages import PackageFile, PackageSummary, file_in, graph_in, summary_of, type_in
+from ordito.results.packaged import PackageFile, PackageSummary
+from ordito.results.packages import file_in, graph_in, summary_of, type_in
 from ordito.results.policies import NoticeData, notice_data
 from ordito.results.records import SecretNamesData
 from ordito.results.topology import GraphData

@@ -66,7 +66,7 @@ def _show_service(session: Session, name: str, file: str) -> ExitCode:
     """Show the service as it was deployed, or a file of it."""
     from ordito.cli.kept_things import of_ensemble, show
     from ordito.cli.verbs.packages import service_facts, show_file
-    from ordito.results.packages import PackageFile, PackageSummary
+    from ordito.results.packaged import PackageFile, PackageSummary
 
     place = of_ensemble("service")(session, name)
     if file:

@@ -15,8 +15,8 @@ from ordito.base.suggest import nearest
 from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.lines import plural
-from ordito.cli.remote import is_there, service_there
 from ordito.cli.request_options import single
+from ordito.cli.service_there import is_there, service_there
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 

@@ -13,8 +13,8 @@ from ordito.cli.delivery import STANDARD_OUTPUT, deliver, out_option
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.job_verb import environment_for, hosts_for
 from ordito.cli.planned import WorkflowCommand, workflow_option
-from ordito.cli.remote import is_there, service_there
 from ordito.cli.request_options import group, single, takes
+from ordito.cli.service_there import is_there, service_there
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
 from ordito.cli.verb import verb

@@ -19,7 +19,7 @@ from ordito.cli.remote import ensemble_named
 from ordito.cli.served import done, in_path, server_of
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
-from ordito.results.packages import (
+from ordito.results.packaged import (
     PackageData,
     PackageFile,
     PackageLine,

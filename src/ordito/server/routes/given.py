@@ -44,7 +44,7 @@ from ordito.results.given import (
     ServiceTypeAsked,
     TextAsked,
 )
-from ordito.results.packages import PackageFile, PackageSummary
+from ordito.results.packaged import PackageFile, PackageSummary
 from ordito.results.records import SecretNamesData
 from ordito.server.call import ApiCall, tag_of, tagged
 from ordito.server.packages import package_named, package_path, seen_from_ensemble

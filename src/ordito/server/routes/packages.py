@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from starlette.responses import StreamingResponse
 
 from ordito.ensemble.job_format import moment
+from ordito.results.packaged import PackageData, PackageFile, PackageLine, PackageSummary
 from ordito.results.packages import (
     PACKAGE,
     PACKAGE_FILE,
@@ -23,12 +24,8 @@ from ordito.results.packages import (
     PACKAGE_TYPE,
     PACKAGE_VALIDATE,
     PackageAsked,
-    PackageData,
-    PackageFile,
     PackageFileAsked,
     PackageGraphAsked,
-    PackageLine,
-    PackageSummary,
     PackageTopologyAsked,
     PackageTypeAsked,
     PackageValidateAsked,
