@@ -1,4 +1,4 @@
-"""A service that is at a server: what is deployed in an ensemble there, or a package. Verbs about services look at it."""
+"""A service that is at a server, at which verbs about services look: a package, or what an ensemble has deployed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ if TYPE_CHECKING:
     from ordito.client.connection import Connection
 
 
-def is_there(session: Session, service: str, *, alone: bool) -> bool:
-    """Whether a command about a service is about one at the server that is named: about a package there, which is no
-    file here, or about that of the ensemble there where no service is named and an ensemble is, or ``alone`` suffices.
-    """
+def is_there(session: Session, service: str) -> bool:
+    """Whether a command about a service is about one at the server that is named: that of the ensemble, if one is named
+    and no service, or a package there, if what is named is no file here. All else is about files here, as ever."""
     if not session.settings.wanted_server:
         return False
     if not service:
-        return alone or bool(session.settings.ensemble)
+        return bool(session.settings.ensemble)
     from ordito.client.packages import NAMED
 
     return NAMED.fullmatch(service) is not None and not Path(service).exists()

@@ -72,7 +72,7 @@ def explain_command(session: Session, word: str, service: str, kind: str | None,
     if entity is not None:
         session.show(entity_data(entity), _keynames)
         return ExitCode.DONE
-    if is_there(session, service, alone=False):
+    if is_there(session, service):
         return _explain_there(session, word, service, kind)
     return _explain_type(session, ExplainRequest(word, service, kind or "", fetch))
 

@@ -53,7 +53,7 @@ def of_service(
     """Show SERVICE as a graph: its nodes, each inside the node that hosts it, their relationships and groups.
 
     The graph is a text outline, or with -o mermaid, dot (Graphviz), svg, json or yaml. Without SERVICE it is that of
-    the ensemble, at a server as it was deployed; SERVICE may then also name a package of the server.
+    the ensemble: with a server and -e as it was deployed there. SERVICE may also name a package of the server.
 
     With --workflow W, and the arguments of that workflow, the graph shows what it would do now: its operations, and
     what waits for what and why."""
@@ -62,7 +62,7 @@ def of_service(
     from ordito.results.topology import graph_data
 
     most = _most(session, limit)
-    if is_there(session, service or "", alone=True):
+    if is_there(session, service or ""):
         drawn = Drawn(_graph_there(session, service or "", most))
     else:
         drawn = graph(GraphRequest(service or "", session.settings.directory, most, fetch, choices))
@@ -103,7 +103,7 @@ def _of_workflow(workflow: str, kind: type[Request]) -> click.Command:
         from ordito.authoring.graph import plan_graph
         from ordito.cli.graph.text import plan_graph_data, write_plan_graph
 
-        if session.settings.wanted_server:
+        if is_there(session, ""):
             hint = f"`ordito plan {workflow}` shows what it would do"
             raise Refused("local-only", "a graph of a workflow is for ensembles of this machine", hint)
         environment = environment_for(request, session.settings.wanted_environment)
