@@ -2233,7 +2233,6 @@ export interface ScheduleData {
   request: Record<string, Value>;
   inputs: string[];
   environment: string | null;
-  options: AskedOptions;
   apply: "ask" | "auto";
   paused: boolean;
   by: string;
@@ -2242,6 +2241,7 @@ export interface ScheduleData {
   last: string | null;
   said: string;
   plan: string | null;
+  options: AskedOptions;
 }
 
 /** What is searched for. */
@@ -3514,6 +3514,13 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: PackageFile;
+  };
+  /** The nodes of the service as it was deployed, and how they are connected. */
+  "GET /projects/{project}/ensembles/{ensemble}/service/graph": {
+    path: { project: string; ensemble: string };
+    query: GraphQuery;
+    body: undefined;
+    answer: GraphData;
   };
   /** A type that the deployed service can use, or a part of one. */
   "GET /projects/{project}/ensembles/{ensemble}/service/types/{name}": {
