@@ -17,7 +17,10 @@ from typing import Any
 
 import msgspec
 
+from ordito.planning.risks import Risk
 from ordito.server.openapi import REF, any_value
+from ordito.server.outgoing.webhooks import TYPES
+from ordito.server.permissions import ROLES, Permission
 from ordito.server.plans.asked import ASKED, MAIN_KEY, NAMES_KEY, WORKFLOWS, AskedOptions
 from ordito.server.problems import ProblemData
 from ordito.server.route import BASE, Route
@@ -220,9 +223,29 @@ def _key(field: str) -> str:
     return field if re.fullmatch(r"[A-Za-z_$][\w$]*", field) else json.dumps(field)
 
 
+def _words() -> Iterator[str]:
+    """What forms let people choose from."""
+    yield "\n/** The roles, each with what it permits. */"
+    yield "export const ROLES = {"
+    for role, permissions in ROLES.items():
+        yield f"  {role}: [{_listed(one for one in Permission if one in permissions)}],"
+    yield "} as const;"
+    for name, words, about in (
+        ("WORKFLOWS", WORKFLOWS, "What can be asked for."),
+        ("RISKS", Risk, "What a plan may put at risk."),
+        ("EVENT_TYPES", TYPES, "What webhooks can be told of."),
+    ):
+        yield f"\n/** {about} */"
+        yield f"export const {name} = [{_listed(words)}] as const;"
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(json.dumps(str(word)) for word in words)
+
+
 def text() -> str:
     """The file as it must be."""
-    return "\n".join(Types(ROUTES).lines()) + "\n"
+    return "\n".join([*Types(ROUTES).lines(), *_words()]) + "\n"
 
 
 # ------------------------------------------------------------------------------------------------------------- forms

@@ -43,6 +43,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     manifest: "parts.json",
+    // What is in it of others, for the page of administrators.
+    license: { fileName: "licences.json" },
     rolldownOptions: {
       onLog(level, log, tell) {
         // What packages say to servers that render their parts is nothing to a browser.

@@ -51,7 +51,7 @@ def browser() -> Iterator[Browser]:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server of one ensemble, as ``default/shop``."""
     shop = deployed(tmp_path_factory.mktemp("browsed"))
-    settings = f"{MANY_REQUESTS}reads: [ {shop.parent} ]\n"
+    settings = f'{MANY_REQUESTS}reads: [ {shop.parent} ]\negress: [ "127.0.0.1:9" ]\n'
     with Served(tmp_path_factory.mktemp("home"), shop, settings=settings) as server:
         yield server
 

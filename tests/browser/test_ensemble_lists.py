@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from ordito.results.policies import EventOfTrigger, NoticeData, PoliciesData, PolicyData, TriggerData
 from tests.browser.conftest import ADMIN, VIEWER, Opens
 from tests.support.browsing import NARROW, WIDE, ZOOMED
 
@@ -60,4 +61,25 @@ def test_an_ensemble_that_is_not_there_is_said_to_be_gone(opens: Opens) -> None:
     page = tab.open("/e/default/nowhere/plans")
     expect(page.get_by_role("alert")).to_contain_text("nowhere")
     expect(page.get_by_role("link", name="All ensembles")).to_be_visible()
+    assert tab.findings() == []
+
+
+def test_a_policy_tells_what_it_waits_for_and_what_it_did(opens: Opens) -> None:
+    did = EventOfTrigger(3, "load", "web_2", "2026-11-22T21:58:18Z", "scaled web to 4", done=True, job="A6BM5PEY0000")
+    kept = EventOfTrigger(2, "load", "web_1", "2026-11-22T21:50:18Z", "it does not hold", done=False, job=None)
+    trigger = TriggerData("load", {}, "10 s", 3, "average", ("scale web by 1",), {"web": 2}, {}, (did, kept))
+    policy = PolicyData("tosca.policies.Scaling", ("web",), ("web",), enforced=True, triggers={"out": trigger})
+    notice = NoticeData(
+        number=4, event="load", entity="web_1", at=1.76e9, values={}, state="waiting", job="", dropped="", triggers=()
+    )
+    tab = opens(ADMIN)
+    tab.answers("/projects/default/ensembles/shop/policies", PoliciesData({"grow": policy}, (notice,)))
+    page = tab.open(f"{SHOP}/policies")
+    shown = page.get_by_role("region", name="grow")
+    expect(shown).to_contain_text("scale web by 1")
+    expect(shown).to_contain_text("web (2 of 3)")
+    expect(shown.get_by_role("link", name="A6BM5PEY0000")).to_have_attribute("href", f"{SHOP}/jobs/A6BM5PEY0000")
+    expect(shown).to_contain_text("it does not hold")
+    expect(page.get_by_role("heading", name="Waiting notices")).to_be_visible()
+    tab.screenshot("policies-usual")
     assert tab.findings() == []

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.browser.conftest import ADMIN, BINDINGS, VIEWER, bindings_tag
 from tests.support.browsing import NARROW, WIDE, ZOOMED, Tab, cookie_of, open_tab
@@ -322,7 +322,9 @@ def test_the_log_is_narrowed(shops: Shops, opens: Opens) -> None:
     page = opens().open(address("bad", shops.job("bad"), "/log"))
     log = page.get_by_role("region", name="What was printed")
     expect(log).to_contain_text("web_3")
-    page.get_by_label("Narrow to one of the instances").select_option("store_1")
+    instances = page.get_by_label("Narrow to one of the instances")
+    instances.focus()
+    instances.select_option("store_1")
     expect(page).to_have_url(re.compile("instance=store_1"))
     expect(log).not_to_contain_text("web_3")
     page.get_by_label("Narrow to one of the operations").select_option("Standard.create")
@@ -416,11 +418,11 @@ def test_many_jobs_come_in_parts(opens: Opens, shops: Shops) -> None:
         for number in range(100)
     ]  # fmt: skip
 
-    def answer(route: object) -> None:
-        is_second = "after=more" in route.request.url  # type: ignore[attr-defined]
+    def answer(route: Route) -> None:
+        is_second = "after=more" in route.request.url
         part = [{**one, "id": one["id"].replace("A6BM5PEY", "A6BM5PEZ")} for one in items] if is_second else items
         data = {"items": part, "missing": [], "next": None if is_second else "more"}
-        route.fulfill(content_type="application/json", body=json.dumps(data))  # type: ignore[attr-defined]
+        route.fulfill(content_type="application/json", body=json.dumps(data))
 
     tab.page.route(f"{tab.url}/api/v1/jobs?**", answer)
     page = tab.open("/jobs")

@@ -77,6 +77,7 @@ def approves(page: Page) -> None:
     page.get_by_role("dialog").get_by_role("button", name="Approve").click()
 
 
+@pytest.mark.timeout(600)
 def test_from_a_package_to_its_removal(tabs: tuple[Tab, Tab], workshop_of_all: Workshop, archives: list[Path]) -> None:
     (ann, cy), admin = tabs, workshop_of_all.admin
     page, at = ann.page, f"{ann.url}/e/{STORY}"

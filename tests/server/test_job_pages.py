@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -234,3 +235,36 @@ def test_the_report_of_a_job_is_a_page_without_rights(failed: Client) -> None:
     assert policy.endswith("sandbox")
     assert failed.ask("GET", f"{SHOP}/jobs/latest/steps").headers["Content-Security-Policy"] != policy
     assert any(one["action"] == "report.read" for one in failed.get("audit")["items"])
+
+
+def test_events_and_what_was_printed_are_files(failed: Client) -> None:
+    job = failed.get(f"{SHOP}/jobs")["jobs"][0]["id"]
+    log = failed.ask("GET", f"{SHOP}/jobs/latest/log.txt")
+    assert log.headers["Content-Disposition"] == f'attachment; filename="{job}.log.txt"'
+    assert log.body.decode() == (
+        "db_1.Standard.create: made db_1.Standard.create\n" + "db_1.Standard.start: no room left\n" * 2
+    )
+    events = failed.ask("GET", f"{SHOP}/jobs/{job}/events.ndjson").body.decode().splitlines()
+    kinds = [json.loads(line)["type"] for line in events if '"type"' in line]
+    assert (kinds.count("step.failed"), kinds[-1]) == (1, "job.finished")
+    assert any("no room left" in line for line in events)
+    viewer = failed.with_token(failed.do("POST", "me/tokens", {"name": "files", "role": "viewer"})["token"])
+    assert b"no room left" not in viewer.ask("GET", f"{SHOP}/jobs/{job}/events.ndjson").body
+    assert viewer.ask("GET", f"{SHOP}/jobs/{job}/log.txt").status == 403
+
+
+def test_all_jobs_are_found_by_words_and_read_by_page(failed: Client) -> None:
+    whole = failed.get("jobs")
+    assert (len(whole["items"]), whole["next"]) == (1, None)
+    assert len(failed.get("jobs", q="DEPLOY", ensemble="default/shop", status="failed")["items"]) == 1
+    assert failed.get("jobs", q="nothing")["items"] == []
+    assert failed.get("jobs", ensemble="default/other")["items"] == []
+    assert failed.ask("GET", "jobs", after="?").data["code"] == "bad-cursor"
+
+
+def test_answers_and_streams_name_the_same_places(failed: Client) -> None:
+    job = failed.get(f"{SHOP}/jobs")["jobs"][0]["id"]
+    for route, topic in (("", "job"), ("/timeline", "job"), ("/log", "log")):
+        cursor = failed.ask("GET", f"{SHOP}/jobs/{job}{route}").headers["Ordito-Cursor"]
+        told = failed.get("events", topic=f"{topic}:default/shop/{job}", after=cursor)
+        assert told["items"] == []

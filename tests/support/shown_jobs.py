@@ -98,7 +98,8 @@ class ShownShop:
 
 def many_steps(instances: int, each: int = 5, job: str = "A6BM5PEY0000") -> tuple[TimelineData, JobStepsData]:
     """A job that has ended, with so many steps of so many instances; every thousandth step failed."""
-    operations = ("Standard.create", "Standard.configure", "Standard.start", "Standard.stop", "Standard.delete")
+    further = (f"Said.part_{number}" for number in range(3, each))
+    operations = ("Standard.create", "Standard.configure", "Standard.start", *further)
     names = tuple(f"web_{number}" for number in range(instances))
     bars = sorted(
         (40 * number + 700 * step, number, step % len(operations))

@@ -9,21 +9,14 @@ from ordito.app.errors import Refused
 from ordito.app.place import place_of
 from ordito.app.requests import GivenInputs
 from ordito.app.work_items import AskedRequest
-from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
+from ordito.base.diagnostics import Diagnostic, InvalidDocument
 from ordito.base.sensitive import shown
 from ordito.ensemble.inbox import open_inbox
-from ordito.ensemble.status import deployed_form
-from ordito.ensemble.store import read_ensemble
 from ordito.results.answer import Asked, Result, UseCase
 from ordito.results.diff import DiffData, diff_data
-from ordito.results.explained_type import TypeData, TypePartsData
 from ordito.results.findings import FindingData, findings_data
-from ordito.results.packaged import PackageFile, PackageSummary
-from ordito.results.packages import file_in, graph_in, summary_of, type_in
 from ordito.results.policies import NoticeData, notice_data
 from ordito.results.records import SecretNamesData
-from ordito.results.topology import GraphData
-from ordito.source.package import Package
 
 if TYPE_CHECKING:
     from ordito.app.proposal import Proposal
@@ -177,59 +170,7 @@ def _outputs(directory: str, asked: OutputAsked) -> OutputsData:
     return OutputsData(values, found.caveat)
 
 
-class ServiceFileAsked(Asked, frozen=True):
-    """About a file of the deployed service."""
-
-    file: str
-
-
-class ServiceTypeAsked(Asked, frozen=True):
-    """About a type of the deployed service, or a part of one."""
-
-    name: str
-    """The name of the type, possibly followed by the names of parts, joined by dots."""
-
-
-def _service(directory: str, _: Asked) -> PackageSummary:
-    return summary_of(_deployed(directory), Diagnostics())
-
-
-def _service_file(directory: str, asked: ServiceFileAsked) -> PackageFile:
-    return file_in(_deployed(directory), asked.file, "the service")
-
-
-def _service_type(directory: str, asked: ServiceTypeAsked) -> TypeData | TypePartsData:
-    return type_in(_deployed(directory), asked.name, Diagnostics())
-
-
-class ServiceGraphAsked(Asked, frozen=True):
-    """About the nodes of the deployed service."""
-
-    boxes: int = 0
-    """How many nodes at most, 0 for all."""
-
-
-def _service_graph(directory: str, asked: ServiceGraphAsked) -> GraphData:
-    return graph_in(_deployed(directory), asked.boxes, Diagnostics())
-
-
-def _deployed(directory: str) -> Package:
-    """The files of the deployed service. Raises ``Refused`` if there is none, and ``EnsembleError``."""
-    from ordito.app.services.pinned import read_pinned
-
-    place = place_of(directory)
-    with read_ensemble(directory) as ensemble:
-        status = ensemble.status
-    if not status.service:
-        raise Refused("not-deployed", "nothing was ever deployed here", next_words=("deploy",), purpose="deploy first")
-    return read_pinned(place, deployed_form(status)).package
-
-
 OUTPUTS = UseCase("output", OutputAsked, (OutputsData,), _outputs)
-SERVICE_FILE = UseCase("service file", ServiceFileAsked, (PackageFile,), _service_file)
-SERVICE_GRAPH = UseCase("service graph", ServiceGraphAsked, (GraphData,), _service_graph)
-SERVICE = UseCase("service show", Asked, (PackageSummary,), _service)
-SERVICE_TYPE = UseCase("service type", ServiceTypeAsked, (TypeData, TypePartsData), _service_type)
 
 
 class DiffAsked(Asked, frozen=True):

@@ -7,6 +7,7 @@ from typing import Any
 
 from ordito.results.answer import UseCase
 from ordito.results.by_hand import STATE, STATE_EXPORT
+from ordito.results.deployed_service import SERVICE, SERVICE_FILE, SERVICE_GRAPH, SERVICE_TYPE
 from ordito.results.description import DESCRIBE
 from ordito.results.ensembles import NAMES, SUMMARY
 from ordito.results.given import (
@@ -16,10 +17,6 @@ from ordito.results.given import (
     NOTICES,
     OUTPUTS,
     SECRETS,
-    SERVICE,
-    SERVICE_FILE,
-    SERVICE_GRAPH,
-    SERVICE_TYPE,
     SPEC_CHECK,
     SPEC_TEXT,
 )

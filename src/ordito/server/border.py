@@ -147,7 +147,8 @@ def _wanted_fields(call: ApiCall) -> tuple[str, ...]:
     """The fields of the items of a list that are wanted, none for all. Raises ``ApiProblem``."""
     text = call.query.fields if isinstance(call.query, PageFields) else ""
     names = tuple(name.strip() for name in text.split(",")) if text else ()
-    item = typing.get_args(call.route.answers[0])[0] if names and call.route.answers else None
+    of_list = typing.get_args(call.route.answers[0]) if names and call.route.answers else ()
+    item = of_list[0] if of_list else None
     if names and (not isinstance(item, type) or not issubclass(item, msgspec.Struct)):
         raise ApiProblem("malformed", "the items of this list have no fields to choose from", "leave `fields` out")
     known = item.__struct_encode_fields__ if names and item is not None else ()

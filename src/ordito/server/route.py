@@ -50,13 +50,6 @@ class PageFields(Fields, frozen=True):
     """The fields of each item that are wanted, with commas between their names; "" for all."""
 
 
-class GraphQuery(Fields, frozen=True):
-    """How much of the graph is wanted."""
-
-    boxes: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
-    """At most so many nodes, 0 for all."""
-
-
 class TopologyQuery(Fields, frozen=True):
     """How much of a picture is wanted."""
 

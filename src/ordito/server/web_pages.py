@@ -13,7 +13,7 @@ from starlette.responses import Response
 FOLDER = Path(__file__).parent / "web"
 INDEX = "/index.html"
 ASSETS = "/assets/"
-PAGES = frozenset({"", "e", "p", "inbox", "jobs", "packages", "admin", "sign-in", "device"})
+PAGES = frozenset({"", "e", "p", "inbox", "jobs", "packages", "admin", "me", "sign-in", "device"})
 """What the addresses of pages begin with. The page itself says which it is: the server gives them all the same."""
 
 ENCODINGS = {"br": ".br", "gzip": ".gz"}

@@ -3,6 +3,17 @@
 /** A value of a template or of an operation, which may be anything. */
 export type Value = unknown;
 
+/** What the server runs on, and what it is made of. */
+export interface AboutData {
+  ordito: string;
+  python: string;
+  system: string;
+  database: string;
+  disk_free: number;
+  disk_size: number;
+  parts: ComponentData[];
+}
+
 /** A service account: programs act as it, with tokens. */
 export interface AccountData {
   name: string;
@@ -432,6 +443,14 @@ export interface ComparedData {
 export interface Comparing {
   request?: AskedUpgrade;
   environment?: string | null;
+}
+
+/** Something of others that the server is made of. */
+export interface ComponentData {
+  name: string;
+  version: string;
+  licence: string;
+  place: string;
 }
 
 /** What a task did, and what that changed. */
@@ -2290,6 +2309,23 @@ export interface ServerData {
   banner: string;
 }
 
+/** About the deployed service. */
+export interface ServiceAsked {
+  revision?: number;
+}
+
+/** About a file of the deployed service. */
+export interface ServiceFileAsked {
+  path?: string;
+  revision?: number;
+}
+
+/** About the nodes of the deployed service. */
+export interface ServiceGraphAsked {
+  boxes?: number;
+  revision?: number;
+}
+
 /** An input of a service, as an ensemble has it. */
 export interface ServiceInput {
   input: PackageInput;
@@ -2308,6 +2344,12 @@ export interface ServiceInputsData {
   inputs: ServiceInput[];
   valid: boolean;
   diagnostics: FindingData[];
+}
+
+/** About a type that the deployed service can use, or a part of one. */
+export interface ServiceTypeAsked {
+  name?: string;
+  revision?: number;
 }
 
 /** A session of a browser. */
@@ -2814,6 +2856,13 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: ServerData;
+  };
+  /** What the server runs on, and what it is made of, with the licences of the parts. */
+  "GET /about": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: AboutData;
   };
   /** What was done, the newest first. */
   "GET /audit": {
@@ -3501,31 +3550,31 @@ export interface Routes {
     body: Secret;
     answer: undefined;
   };
-  /** What is in the service as it was deployed: its files, inputs, nodes and types. */
+  /** What is in the service as it was deployed, its files among it. */
   "GET /projects/{project}/ensembles/{ensemble}/service": {
     path: { project: string; ensemble: string };
-    query: Record<string, never>;
+    query: ServiceAsked;
     body: undefined;
     answer: PackageSummary;
   };
   /** A file of the service as it was deployed. */
   "GET /projects/{project}/ensembles/{ensemble}/service/files/{path}": {
     path: { project: string; ensemble: string; path: string };
-    query: Record<string, never>;
+    query: Omit<ServiceFileAsked, "path">;
     body: undefined;
     answer: PackageFile;
   };
-  /** The nodes of the service as it was deployed, and how they are connected. */
+  /** The nodes of the deployed service, and how they are connected. */
   "GET /projects/{project}/ensembles/{ensemble}/service/graph": {
     path: { project: string; ensemble: string };
-    query: GraphQuery;
+    query: ServiceGraphAsked;
     body: undefined;
     answer: GraphData;
   };
   /** A type that the deployed service can use, or a part of one. */
   "GET /projects/{project}/ensembles/{ensemble}/service/types/{name}": {
     path: { project: string; ensemble: string; name: string };
-    query: Record<string, never>;
+    query: Omit<ServiceTypeAsked, "name">;
     body: undefined;
     answer: TypeData | TypePartsData;
   };
@@ -3915,3 +3964,23 @@ export interface Routes {
     answer: LinkData;
   };
 }
+
+/** The roles, each with what it permits. */
+export const ROLES = {
+  viewer: ["read"],
+  planner: ["read", "logs", "plan"],
+  operator: ["read", "logs", "plan", "operate", "control"],
+  deployer: ["read", "logs", "plan", "operate", "control", "deploy", "run"],
+  approver: ["read", "logs", "approve"],
+  maintainer: ["read", "logs", "plan", "operate", "control", "deploy", "run", "approve", "remove", "configure", "secrets", "records"],
+  owner: ["read", "logs", "plan", "operate", "control", "deploy", "run", "approve", "remove", "configure", "secrets", "records", "members"],
+} as const;
+
+/** What can be asked for. */
+export const WORKFLOWS = ["deploy", "upgrade", "rollback", "undeploy", "scale", "heal", "stop", "start", "restart", "check", "discover", "run", "workflow", "retry", "skip"] as const;
+
+/** What a plan may put at risk. */
+export const RISKS = ["removes", "replaces", "lossy", "outage", "protected", "runs-anything"] as const;
+
+/** What webhooks can be told of. */
+export const EVENT_TYPES = ["plan.waiting", "plan.rejected", "plan.stale", "job.began", "job.ended", "job.attention", "ensemble.drift", "freeze.changed", "webhook.test"] as const;

@@ -31,8 +31,12 @@ export const PAGES: readonly Page[] = [
   { path: "/e/:project/:ensemble/jobs/:job", load: () => import("./job/job.tsx") },
   { path: "/e/:project/:ensemble/jobs/:job/log", load: () => import("./log/log.tsx") },
   { path: "/jobs", load: () => import("./jobs/jobs.tsx") },
-  // Page 8, source:    /e/:project/:ensemble/source          ./source/source.tsx
-  //         packages:  /packages, /p/:project/packages/:digest   ./packages/packages.tsx
-  //         settings:  /e/:project/:ensemble/settings        ./settings/settings.tsx
-  // Page 9, admin:     /admin                                ./admin/admin.tsx
+  { path: "/e/:project/:ensemble/source", load: () => import("./source/source.tsx") },
+  { path: "/e/:project/:ensemble/settings", load: () => import("./settings/settings.tsx") },
+  { path: "/packages", load: () => import("./packages/packages.tsx") },
+  { path: "/p/:project/packages", load: () => import("./packages/packages.tsx") },
+  { path: "/p/:project/packages/:digest", load: () => import("./packages/package.tsx") },
+  { path: "/p/:project/settings", load: () => import("./project/project.tsx") },
+  { path: "/admin", load: () => import("./admin/admin.tsx") },
+  { path: "/me", load: () => import("./account/account.tsx") },
 ];

@@ -9,15 +9,24 @@ interface ActionProps {
   /** Why it cannot be done now; then it is shown, says so, and does nothing. */
   unable?: string | undefined;
   className?: string;
+  /** What it is called where its text says too little, as in a row; it begins with that text. */
+  name?: string | undefined;
   children: ReactNode;
 }
 
 /** A button that leads to a page or does something. What cannot be done can still be reached, and says why. */
-export function Action({ does, unable, className = "button", children }: ActionProps): ReactNode {
+export function Action({ does, unable, className = "button", name, children }: ActionProps): ReactNode {
   const why = useId();
   if (unable) {
     return (
-      <button type="button" className={className} aria-disabled="true" aria-describedby={why} title={unable}>
+      <button
+        type="button"
+        className={className}
+        aria-label={name}
+        aria-disabled="true"
+        aria-describedby={why}
+        title={unable}
+      >
         {children}
         <span id={why} hidden>
           {unable}
@@ -27,13 +36,13 @@ export function Action({ does, unable, className = "button", children }: ActionP
   }
   if (typeof does === "string") {
     return (
-      <Link href={does} className={className}>
+      <Link href={does} className={className} aria-label={name}>
         {children}
       </Link>
     );
   }
   return (
-    <button type="button" className={className} onClick={does}>
+    <button type="button" className={className} aria-label={name} onClick={does}>
       {children}
     </button>
   );

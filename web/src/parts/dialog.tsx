@@ -53,12 +53,23 @@ interface ConfirmProps {
   /** A name that must be typed first, for what cannot be undone. */
   name?: string;
   danger?: boolean;
+  /** Do not close once it is done: what opened it shows something else then. */
+  stays?: boolean;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }
 
 /** Asks before something is done, says why it was not done, and closes once it is. */
-export function Confirm({ title, children, does, name, danger = false, onConfirm, onClose }: ConfirmProps): ReactNode {
+export function Confirm({
+  title,
+  children,
+  does,
+  name,
+  danger = false,
+  stays = false,
+  onConfirm,
+  onClose,
+}: ConfirmProps): ReactNode {
   const [typed, setTyped] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -68,7 +79,7 @@ export function Confirm({ title, children, does, name, danger = false, onConfirm
     setError(undefined);
     try {
       await onConfirm();
-      onClose();
+      if (!stays) onClose();
     } catch (problem) {
       setError(problem);
       setBusy(false);

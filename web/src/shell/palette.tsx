@@ -18,6 +18,8 @@ const PAGES: readonly [label: string, address: string][] = [
   ["Inbox", "/inbox"],
   ["Jobs", "/jobs"],
   ["Packages", "/packages"],
+  ["Account", "/me"],
+  ["Administration", "/admin"],
   ["Confirm a code", "/device"],
 ];
 

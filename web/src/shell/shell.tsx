@@ -166,6 +166,7 @@ function UserMenu({ onKeys, onPassword }: { onKeys: () => void; onPassword: () =
       className="button plain"
       items={[
         ...(me.server.length ? [{ label: "Administration", does: "/admin" }] : []),
+        { label: "Account", does: "/me" },
         { label: "Confirm a code", does: "/device" },
         ...(["system", "light", "dark"] as const).map((one) => ({
           label: `${one === chosen ? "✓ " : ""}${one === "system" ? "Theme of the system" : `${one === "light" ? "Light" : "Dark"} theme`}`,

@@ -24,7 +24,7 @@ from ordito.ensemble.pins import LIFECYCLE, ChangedFiles, Pinned, given_service,
 from ordito.model.circumstances import Circumstances
 from ordito.source.meta import META
 from ordito.source.opening import ARCHIVES, DEFINITIONS_ENDINGS, STEP_FILES, open_package
-from ordito.source.package import read_file
+from ordito.source.package import Package, read_file
 from ordito.source.remote import Network
 from ordito.source.tree import Folder, inside
 from ordito.work.records import Form, GivenService, JobSources
@@ -46,6 +46,27 @@ class PinnedService(msgspec.Struct, frozen=True):
     main: str
     root: str
     sources: JobSources = JobSources()
+
+
+class OwnNames(msgspec.Struct, frozen=True):
+    """Names files of a service as the service itself does."""
+
+    def name(self, file: str) -> str:
+        return posixpath.normpath(file)
+
+    def titled(self, file: str, data: bytes) -> tuple[str, str]:
+        return self.name(file), ""
+
+
+def pinned_package(place: Place, form: Form) -> Package:
+    """The files of a service as it was deployed, named as in the service. Raises ``EnsembleError`` if it is missing,
+    and ``InvalidDocument`` if it was changed."""
+    diagnostics = Diagnostics()
+    package = open_package(str(_root(place, form.service, form.main) / form.main), diagnostics, Network.KEPT)
+    if package is None:
+        raise InvalidDocument(diagnostics.sorted())
+    package.naming = OwnNames()
+    return package
 
 
 def read_pinned(place: Place, form: Form) -> ReadService:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from ordito.results.answer import UseCase
+from ordito.results.deployed_service import SERVICE, SERVICE_FILE, SERVICE_GRAPH, SERVICE_TYPE
 from ordito.results.description import DESCRIBE, DescribeAsked
 from ordito.results.hosts import HOSTS
 from ordito.results.instances import INSTANCES, NODES
@@ -93,6 +94,7 @@ class _WorkflowQuery(NamedAsked, frozen=True):
 
 
 _READ = Permission.READ
+_DEPLOYED = ("not-deployed", "unknown-revision", "invalid")
 UNKNOWN = ("unknown-project", "unknown-ensemble")
 
 
@@ -134,6 +136,14 @@ TABLE = (
     look_route("/nodes/{name}", DESCRIBE, "All that is known about a node or an instance.", query=_DescribeQuery,
                 named="name", problems=("unknown-name", "ambiguous-name")),
     look_route("/revisions", REVISIONS, "What was deployed, and when."),
+    look_route("/service", SERVICE, "What is in the service as it was deployed, its files among it.", verb="",
+                problems=_DEPLOYED),
+    look_route("/service/files/{path:path}", SERVICE_FILE, "A file of the service as it was deployed.", named="path",
+                verb="", problems=(*_DEPLOYED, "unknown-file")),
+    look_route("/service/graph", SERVICE_GRAPH, "The nodes of the deployed service, and how they are connected.",
+                verb="graph", problems=_DEPLOYED),
+    look_route("/service/types/{name}", SERVICE_TYPE, "A type that the deployed service can use, or a part of one.",
+                named="name", verb="explain", problems=(*_DEPLOYED, "unknown-type", "unknown-member")),
     look_route("/revisions/diff", REVISION_DIFF, "What differs between what two revisions have deployed.",
                verb="revisions", problems=("unknown-revision", "invalid")),
     look_route("/workflows", WORKFLOWS, "The workflows of the deployed service."),

@@ -21,10 +21,6 @@ from ordito.results.given import (
     SECRET_REMOVE,
     SECRET_SET,
     SECRETS,
-    SERVICE,
-    SERVICE_FILE,
-    SERVICE_GRAPH,
-    SERVICE_TYPE,
     SPEC_CHECK,
     SPEC_SET,
     SPEC_TEXT,
@@ -39,18 +35,14 @@ from ordito.results.given import (
     OutputsData,
     SecretAsked,
     SecretNameAsked,
-    ServiceFileAsked,
-    ServiceGraphAsked,
-    ServiceTypeAsked,
     TextAsked,
 )
-from ordito.results.packaged import PackageFile, PackageSummary
 from ordito.results.records import SecretNamesData
 from ordito.server.call import ApiCall, tag_of, tagged
 from ordito.server.packages import package_named, package_path, seen_from_ensemble
 from ordito.server.permissions import Permission
 from ordito.server.plans.asked import ASKED_ROLLBACK, ASKED_UPGRADE, request_of
-from ordito.server.route import Fields, GraphQuery, Handler, Reply
+from ordito.server.route import Fields, Handler, Reply
 from ordito.server.routes.by_process import ask_process, ensemble_route, let_process, reads_of_call
 
 
@@ -154,28 +146,12 @@ async def _outputs(call: ApiCall) -> Reply:
     return Reply(await ask_process(call, OUTPUTS, OutputAsked(call.path.get("name", ""))))
 
 
-async def _file(call: ApiCall) -> Reply:
-    return Reply(await ask_process(call, SERVICE_FILE, ServiceFileAsked(call.path["path"])))
-
-
 class _Compared(msgspec.Struct):
     diff: msgspec.Raw
 
 
 LONGEST_NUMBER = 9
 """How many digits the number of a revision has at most; the digest of a package has many more."""
-
-
-async def _service(call: ApiCall) -> Reply:
-    return Reply(await ask_process(call, SERVICE, Asked()))
-
-
-async def _graph(call: ApiCall) -> Reply:
-    return Reply(await ask_process(call, SERVICE_GRAPH, ServiceGraphAsked(call.query.boxes)))
-
-
-async def _type(call: ApiCall) -> Reply:
-    return Reply(await ask_process(call, SERVICE_TYPE, ServiceTypeAsked(call.path["name"])))
 
 
 async def _diff(call: ApiCall) -> Reply:
@@ -252,16 +228,6 @@ TABLE = (
            answers=(OutputsData,), verb="output"),
     _route("GET", "/outputs/{name}", _LOGS, "One output.", _outputs, answers=(OutputsData,), verb="output",
            problems=("unknown-output", "not-deployed", "no-value")),
-    _route("GET", "/service", _READ, "What is in the service as it was deployed: its files, inputs, nodes and types.",
-           _service, answers=(PackageSummary,), problems=("not-deployed", "invalid")),
-    _route("GET", "/service/graph", _READ, "The nodes of the service as it was deployed, and how they are connected.",
-           _graph, query=GraphQuery, answers=SERVICE_GRAPH.results, verb="graph",
-           problems=("not-deployed", "invalid")),
-    _route("GET", "/service/types/{name}", _READ, "A type that the deployed service can use, or a part of one.", _type,
-           answers=SERVICE_TYPE.results, verb="explain",
-           problems=("unknown-type", "unknown-member", "not-deployed", "invalid")),
-    _route("GET", "/service/files/{path:path}", _READ, "A file of the service as it was deployed.", _file,
-           answers=(PackageFile,), problems=("unknown-file", "not-deployed", "invalid")),
     _route("GET", "/diff", _PLAN, "What differs between what is deployed and a package or a revision.", _diff,
            query=DiffQuery, answers=(DiffData,),
            problems=(*_DIFF, "unknown-revision", "no-revision", "unfinished-job")),

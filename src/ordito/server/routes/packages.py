@@ -48,7 +48,7 @@ from ordito.server.packages import (
 )
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
-from ordito.server.route import PROJECT, Fields, GraphQuery, ListPart, PageFields, Reply, Route, TopologyQuery
+from ordito.server.route import PROJECT, Fields, ListPart, PageFields, Reply, Route, TopologyQuery
 
 ZIP = "application/zip"
 SHA_256 = "sha-256"
@@ -72,6 +72,13 @@ class PackageInputs(Fields, frozen=True):
     """Values to check against the inputs of a service."""
 
     inputs: Mapping[str, object] = {}
+
+
+class GraphQuery(Fields, frozen=True):
+    """How much of the graph is wanted."""
+
+    boxes: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
+    """At most so many nodes, 0 for all."""
 
 
 _SUMMARY = msgspec.json.Decoder(PackageSummary)

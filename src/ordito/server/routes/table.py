@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ordito.server.route import Route
 from ordito.server.routes import (
+    about,
     ensembles,
     given,
     identity,
@@ -29,6 +30,7 @@ from ordito.server.routes import (
 
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
+    *about.TABLE,
     *identity.TABLE,
     *logins.TABLE,
     *users.TABLE,

@@ -33,7 +33,7 @@ export function ChosenPanel(props: ChosenProps): ReactNode {
   );
   const box = chosen && "box" in chosen ? dots.topology.boxes.findIndex((one) => one.id === chosen.box) : -1;
   return (
-    <section className="chosen" aria-label="What is chosen">
+    <section className="chosen-panel" aria-label="What is chosen">
       {chosen && "instance" in chosen ? (
         <InstancePanel key={chosen.instance} of={of} dots={dots} id={chosen.instance} onChoose={onChoose} />
       ) : box >= 0 ? (

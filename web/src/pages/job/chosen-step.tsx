@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
-
-import { useLook } from "../../api/use.ts";
 import type { StepData } from "../../api/types.ts";
+import { useLook } from "../../api/use.ts";
 import { Copy } from "../../parts/copy.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -23,7 +22,11 @@ interface ChosenStepProps {
 export function ChosenStep({ of, id, instance, letter, onClose }: ChosenStepProps): ReactNode {
   const route = "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/steps";
   // Its state is a part of what is asked, so that it is read again when that changes.
-  const found = useLook(route, { path: { ...of }, query: { q: id, instance, limit: 50, ...stateOf(letter) } }, { keeps: true });
+  const found = useLook(
+    route,
+    { path: { ...of }, query: { q: id, instance, limit: 50, ...stateOf(letter) } },
+    { keeps: true },
+  );
   return (
     <section className="chosen-step" aria-labelledby="chosen-step">
       <header>
@@ -43,8 +46,15 @@ export function ChosenStep({ of, id, instance, letter, onClose }: ChosenStepProp
 }
 
 const STATES: Record<string, string> = {
-  r: "running", w: "waiting", s: "succeeded", n: "no-op", f: "failed", k: "skipped", u: "not needed", i: "interrupted",
-}; // prettier-ignore
+  r: "running",
+  w: "waiting",
+  s: "succeeded",
+  n: "no-op",
+  f: "failed",
+  k: "skipped",
+  u: "not needed",
+  i: "interrupted",
+};
 
 function stateOf(letter: string): { state?: string } {
   const state = STATES[letter];
@@ -92,9 +102,16 @@ function About({ step }: { step: StepData }): ReactNode {
 }
 
 const STEP_TONES = {
-  pending: "absent", running: "pending", waiting: "pending", succeeded: "ok", "no-op": "absent", failed: "error",
-  skipped: "absent", "not needed": "absent", interrupted: "degraded",
-} as Record<string, "absent" | "pending" | "ok" | "error" | "degraded">; // prettier-ignore
+  pending: "absent",
+  running: "pending",
+  waiting: "pending",
+  succeeded: "ok",
+  "no-op": "absent",
+  failed: "error",
+  skipped: "absent",
+  "not needed": "absent",
+  interrupted: "degraded",
+} as Record<string, "absent" | "pending" | "ok" | "error" | "degraded">;
 
 function Fact({ name, children }: { name: string; children: ReactNode }): ReactNode {
   return (

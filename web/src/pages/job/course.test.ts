@@ -31,7 +31,15 @@ function timeline(more: Partial<TimelineData> = {}): TimelineData {
 }
 
 function steps(counts: Record<string, number>): JobStepsData {
-  return { format: "ordito.jobs-steps/1", job: "", workflow: "deploy", status: "running", items: [], next: null, counts };
+  return {
+    format: "ordito.jobs-steps/1",
+    job: "",
+    workflow: "deploy",
+    status: "running",
+    items: [],
+    next: null,
+    counts,
+  };
 }
 
 function told(type: string, step: string, at: number, more: object = {}) {
@@ -43,9 +51,16 @@ function told(type: string, step: string, at: number, more: object = {}) {
 test("columns become bars", () => {
   const course = new Course(timeline(), steps({ succeeded: 1, "no-op": 1, running: 1, pending: 1 }));
   assert.deepEqual(course.bar(0), {
-    number: 0, id: "db_1.Standard.create", row: 0, instance: "db_1", operation: "Standard.create",
-    start: 10, end: 100, letter: "s", attempt: 1,
-  }); // prettier-ignore
+    number: 0,
+    id: "db_1.Standard.create",
+    row: 0,
+    instance: "db_1",
+    operation: "Standard.create",
+    start: 10,
+    end: 100,
+    letter: "s",
+    attempt: 1,
+  });
   assert.equal(course.bar(2).start, 115);
   assert.equal(course.bar(2).end, -1);
   assert.deepEqual([course.done, course.total], [2, 4]);
@@ -59,7 +74,10 @@ test("what did nothing is hidden unless it is asked for", () => {
 
 test("rows are found by the instance and by what is done", () => {
   const course = new Course(timeline(), steps({}));
-  assert.deepEqual([course.shownRows(false, "WEB"), course.shownRows(true, "start"), course.shownRows(true, "x")], [[1], [0], []]);
+  assert.deepEqual(
+    [course.shownRows(false, "WEB"), course.shownRows(true, "start"), course.shownRows(true, "x")],
+    [[1], [0], []],
+  );
 });
 
 test("events that the timeline knows already change nothing of it", () => {
@@ -75,16 +93,35 @@ test("a step that is tried again has a bar for each attempt, and waits between t
   const course = new Course(timeline(), steps({ pending: 1 }));
   const step = "web_2.Standard.start";
   course.take(told("step.started", step, 400));
-  course.take(told("step.retrying", step, 500, { next: 2, attempts: 3, seconds: 2, outcome: { exit_code: 75, tail: ["not ready"] } }));
+  course.take(
+    told("step.retrying", step, 500, {
+      next: 2,
+      attempts: 3,
+      seconds: 2,
+      outcome: { exit_code: 75, tail: ["not ready"] },
+    }),
+  );
   assert.equal(course.counts["w"], 1);
   const waits = course.present.get(step);
-  assert.deepEqual([waits?.attempt, waits?.most, waits?.next, waits?.message], [1, 3, T0 + 2_500, "exit 75: not ready"]);
+  assert.deepEqual(
+    [waits?.attempt, waits?.most, waits?.next, waits?.message],
+    [1, 3, T0 + 2_500, "exit 75: not ready"],
+  );
   course.take(told("step.started", step, 2_500, { attempt: 2 }));
   assert.equal(course.present.get(step)?.most, 3);
   assert.equal(course.take(told("step.failed", step, 2_600)), "failed");
-  assert.deepEqual(course.ofRow[2]?.map((bar) => course.letter[bar]), ["a", "f"]);
-  assert.deepEqual(course.failures().map((bar) => course.id(bar)), [step]);
-  assert.deepEqual([[...course.present.keys()], course.counts["f"], course.counts["w"]], [["web_1.Standard.create"], 1, 0]);
+  assert.deepEqual(
+    course.ofRow[2]?.map((bar) => course.letter[bar]),
+    ["a", "f"],
+  );
+  assert.deepEqual(
+    course.failures().map((bar) => course.id(bar)),
+    [step],
+  );
+  assert.deepEqual(
+    [[...course.present.keys()], course.counts["f"], course.counts["w"]],
+    [["web_1.Standard.create"], 1, 0],
+  );
   // The same told once more, as after two answers of which one is older, changes nothing.
   course.take(told("step.started", step, 400));
   course.take(told("step.retrying", step, 500, { next: 2, attempts: 3, seconds: 2 }));
@@ -100,7 +137,10 @@ test("what is not run has a bar without length", () => {
 
 test("everything is read again when the plan of the job changes, or it has ended", () => {
   const course = new Course(timeline(), steps({}));
-  assert.deepEqual(["job.started", "job.rollback", "job.finished"].map((type) => course.take(told(type, "", 1))), ["again", "again", "again"]);
+  assert.deepEqual(
+    ["job.started", "job.rollback", "job.finished"].map((type) => course.take(told(type, "", 1))),
+    ["again", "again", "again"],
+  );
 });
 
 test("what is left is told once something is known", () => {

@@ -137,7 +137,12 @@ export class Course {
       if (!known) continue;
       const message = endOf(one.exit_code, one.message);
       const isWaiting = this.letter[this.lastOf(one.id)] === "w";
-      this.present.set(one.id, { ...known, most: one.most, message, next: isWaiting && one.next ? Date.parse(one.next) : 0 });
+      this.present.set(one.id, {
+        ...known,
+        most: one.most,
+        message,
+        next: isWaiting && one.next ? Date.parse(one.next) : 0,
+      });
     }
   }
 

@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
-
-import { useLook } from "../../api/use.ts";
 import type { StepData } from "../../api/types.ts";
+import { useLook } from "../../api/use.ts";
 import { Action, useUnable } from "../../parts/action.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import { askAddress } from "../../parts/ensemble-head.tsx";

@@ -26,8 +26,17 @@ export interface JobHead {
 }
 
 const NOTHING = {
-  by: "", approvedBy: [], plan: "", cause: "", summary: "", rollback: "", remains: [], isRollingBack: false, revision: 0, notCommitted: [],
-} as const; // prettier-ignore
+  by: "",
+  approvedBy: [],
+  plan: "",
+  cause: "",
+  summary: "",
+  rollback: "",
+  remains: [],
+  isRollingBack: false,
+  revision: 0,
+  notCommitted: [],
+} as const;
 
 export function headOf(data: RecordedJobData | UnfinishedJobData): JobHead {
   if (typeof data.job === "string") {

@@ -6,7 +6,7 @@ import { useLook } from "../../api/use.ts";
 import { announce } from "../../parts/announce.ts";
 import { Copy } from "../../parts/copy.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { ensembleAddress, EnsemblePage, namedIn } from "../../parts/ensemble-head.tsx";
+import { EnsemblePage, ensembleAddress, namedIn } from "../../parts/ensemble-head.tsx";
 import { exactSpan } from "../../parts/moment.ts";
 import { ProblemPart } from "../../parts/problem.tsx";
 import { Split } from "../../parts/split.tsx";
@@ -53,13 +53,22 @@ export default function JobPage({ params }: PageProps): ReactNode {
 function Job({ of, head }: { of: JobPath; head: JobHead }): ReactNode {
   const store = useQueryClient();
   const [words, change] = useWords();
-  const ensemble = useLook("GET /projects/{project}/ensembles/{ensemble}", { path: { project: of.project, ensemble: of.ensemble } });
+  const ensemble = useLook("GET /projects/{project}/ensembles/{ensemble}", {
+    path: { project: of.project, ensemble: of.ensemble },
+  });
   const allowed = ensemble.data?.data.allowed;
   const { found, revision } = useCourse(of, head.isOver, (news) => {
     void store.invalidateQueries({ queryKey: [STEPS] });
     if (news === "again") void store.invalidateQueries({ queryKey: [SHOW] });
   });
   const course = found.data?.data;
+  const hasEnded = course?.isOver === true && !head.isOver;
+  useEffect(() => {
+    // Its last event is told a moment before its record is there.
+    if (!hasEnded) return undefined;
+    const timer = setInterval(() => void store.invalidateQueries({ queryKey: [SHOW] }), 1_000);
+    return () => clearInterval(timer);
+  }, [hasEnded]);
   const chosen = words.get("step") ?? "";
   const choose = (id: string): void => change({ step: id, line: "", instance: "", operation: "" });
   useSpoken(course, revision);
@@ -85,7 +94,11 @@ function Job({ of, head }: { of: JobPath; head: JobHead }): ReactNode {
       <Split label="width of the timeline" initial={58}>
         <div className="job-steps">
           {found.isError && (
-            <ProblemPart error={found.error} title="What it did could not be read" onAgain={() => void found.refetch()} />
+            <ProblemPart
+              error={found.error}
+              title="What it did could not be read"
+              onAgain={() => void found.refetch()}
+            />
           )}
           {course ? (
             <Steps course={course} revision={revision} chosen={chosen} onChoose={choose} />
@@ -150,7 +163,11 @@ function Head({ of, head, course, allowed }: HeadProps): ReactNode {
           began <Time at={head.began} />
         </span>
         {head.seconds !== undefined && <span className="figure">took {exactSpan(head.seconds)}</span>}
-        {head.summary ? <span>{head.summary}</span> : course?.isOver && <span className="figure">{countsOf(course)}</span>}
+        {head.summary ? (
+          <span>{head.summary}</span>
+        ) : (
+          course?.isOver && <span className="figure">{countsOf(course)}</span>
+        )}
         {head.by && <span>asked by {head.by}</span>}
         {head.approvedBy.length > 0 && <span>approved by {head.approvedBy.join(", ")}</span>}
         {head.cause && <span>because of {head.cause}</span>}
@@ -179,7 +196,10 @@ function countsOf({ counts }: Course): string {
     [counts["k"], "skipped"],
     [(counts["n"] ?? 0) + (counts["u"] ?? 0), "did nothing"],
   ] as const;
-  return parts.filter(([count]) => count).map(([count, word]) => `${count?.toLocaleString("en")} ${word}`).join(", ");
+  return parts
+    .filter(([count]) => count)
+    .map(([count, word]) => `${count?.toLocaleString("en")} ${word}`)
+    .join(", ");
 }
 
 /** How far a job has come, for how long, and about how much is left. */
@@ -252,7 +272,11 @@ function Steps({ course, revision, chosen, onChoose }: StepsProps): ReactNode {
           onChange={(event) => change({ q: event.target.value })}
         />
         <label className="check">
-          <input type="checkbox" checked={withIdle} onChange={(event) => change({ idle: event.target.checked ? "yes" : "" })} />
+          <input
+            type="checkbox"
+            checked={withIdle}
+            onChange={(event) => change({ idle: event.target.checked ? "yes" : "" })}
+          />
           <span>
             What did nothing <span className="count figure">{idle.toLocaleString("en")}</span>
           </span>
@@ -263,7 +287,14 @@ function Steps({ course, revision, chosen, onChoose }: StepsProps): ReactNode {
       ) : isTable ? (
         <StepsTable course={course} rows={rows} withIdle={withIdle} chosen={chosen} onChoose={onChoose} />
       ) : (
-        <Timeline course={course} revision={revision} rows={rows} withIdle={withIdle} chosen={chosen} onChoose={onChoose} />
+        <Timeline
+          course={course}
+          revision={revision}
+          rows={rows}
+          withIdle={withIdle}
+          chosen={chosen}
+          onChoose={onChoose}
+        />
       )}
     </>
   );

@@ -17,7 +17,9 @@ export function Now({ course, onChoose }: { course: Course; onChoose: (id: strin
     return () => clearInterval(timer);
   }, [isAny]);
   if (!isAny || course.isOver) return null;
-  const all = [...course.present.values()].sort((one, other) => Number(other.next > 0) - Number(one.next > 0) || one.since - other.since);
+  const all = [...course.present.values()].sort(
+    (one, other) => Number(other.next > 0) - Number(one.next > 0) || one.since - other.since,
+  );
   return (
     <section className="now" aria-labelledby="job-now">
       <h3 id="job-now">

@@ -162,8 +162,14 @@ function paintRow(context: CanvasRenderingContext2D, scene: Scene, paints: Paint
 }
 
 function paintBar(
-  context: CanvasRenderingContext2D, scene: Scene, paints: Paints, bar: number, left: number, right: number, y: number,
-): void { // prettier-ignore
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  paints: Paints,
+  bar: number,
+  left: number,
+  right: number,
+  y: number,
+): void {
   const { course } = scene;
   const letter = course.letter[bar]!;
   const tone = paints.tone[letter] ?? paints.muted;
@@ -241,9 +247,17 @@ function cut(context: CanvasRenderingContext2D, text: string, most: number): str
 
 /** The whole job in one strip: how much ran at each time, where something failed, and which part shows. */
 export function paintWhole(
-  context: CanvasRenderingContext2D, course: Course, whole: number, span: Span, names: number, width: number,
-  height: number, paints: Paints, busy: Float64Array, failed: readonly number[],
-): void { // prettier-ignore
+  context: CanvasRenderingContext2D,
+  course: Course,
+  whole: number,
+  span: Span,
+  names: number,
+  width: number,
+  height: number,
+  paints: Paints,
+  busy: Float64Array,
+  failed: readonly number[],
+): void {
   context.clearRect(0, 0, width, height);
   const wide = width - names;
   const most = busy.reduce((found, one) => Math.max(found, one), 0) || 1;

@@ -27,8 +27,10 @@ export function moved(span: Span, share: number, whole: number): Span {
   return within({ from: span.from + by, to: span.to + by }, whole);
 }
 
-const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000,
-  600_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000, 43_200_000, 86_400_000]; // prettier-ignore
+const STEPS = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
+  900_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000, 43_200_000, 86_400_000,
+];
 
 /** The moments at which a scale has marks, so that there are at most so many. */
 export function marksOf(span: Span, most: number): number[] {

@@ -40,7 +40,9 @@ export function StepsTable({ course, rows, withIdle, chosen, onChoose }: StepsTa
   );
 }
 
-type Cell = Omit<Column<number>, "cell"> & { cell: (bar: Bar, course: Course, choose: (id: string) => void) => ReactNode };
+type Cell = Omit<Column<number>, "cell"> & {
+  cell: (bar: Bar, course: Course, choose: (id: string) => void) => ReactNode;
+};
 
 const COLUMNS: readonly Cell[] = [
   {
@@ -66,13 +68,19 @@ const COLUMNS: readonly Cell[] = [
       </>
     ),
   },
-  { id: "start", head: "Begins", width: "4rem", isNumber: true, cell: ({ start }) => told(start) },
+  { id: "start", head: "Begins", width: "5rem", isNumber: true, cell: ({ start }) => told(start) },
   {
     id: "took",
     head: "Takes",
-    width: "4rem",
+    width: "5rem",
     isNumber: true,
     cell: ({ start, end, attempt }) => (end >= 0 && attempt ? told(end - start) : ""),
   },
-  { id: "attempt", head: "Attempt", width: "4rem", isNumber: true, cell: ({ attempt }) => (attempt > 1 ? attempt : "") },
+  {
+    id: "attempt",
+    head: "Attempt",
+    width: "4rem",
+    isNumber: true,
+    cell: ({ attempt }) => (attempt > 1 ? attempt : ""),
+  },
 ];

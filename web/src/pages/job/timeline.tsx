@@ -1,8 +1,17 @@
-import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type PointerEvent,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 
 import { useKeys } from "../../shell/keys.ts";
 import { type Course, WORDS } from "./course.ts";
-import { barAt, busyness, momentAt, paint, type Paints, paintWhole, ROW, SCALE, type Scene, TONES } from "./paint.ts";
+import { barAt, busyness, momentAt, type Paints, paint, paintWhole, ROW, SCALE, type Scene, TONES } from "./paint.ts";
 import { moved, type Span, told, within, zoomed } from "./span.ts";
 
 interface TimelineProps {
@@ -41,10 +50,21 @@ export function Timeline({ course, revision, rows, withIdle, chosen, onChoose }:
   const names = Math.min(224, Math.max(96, Math.round(width * 0.24)));
   const bar = chosen ? course.lastOf(chosen) : -1;
   const scene: Scene = {
-    course, rows, span, width, height, names, withIdle, now, chosen: bar, brush,
+    course,
+    rows,
+    span,
+    width,
+    height,
+    names,
+    withIdle,
+    now,
+    chosen: bar,
+    brush,
     top: scroll.current?.scrollTop ?? 0,
-  }; // prettier-ignore
+  };
   const latest = useRef(scene);
+  // Found out when the page changes, and not for every frame while it is scrolled.
+  const paints = useRef<Paints>(undefined);
   latest.current = scene;
   const failed = useMemo(() => course.failures(), [course, revision]);
   const busy = useMemo(() => busyness(course, whole, width - names, now), [course, revision, width, names, whole, now]);
@@ -64,14 +84,15 @@ export function Timeline({ course, revision, rows, withIdle, chosen, onChoose }:
 
   const draw = (): void => {
     const context = prepared(canvas.current, latest.current.width, latest.current.height);
-    if (!context || !probe.current || !scroll.current) return;
-    paint(context, { ...latest.current, top: scroll.current.scrollTop }, paintsOf(probe.current));
+    if (!context || !paints.current || !scroll.current) return;
+    paint(context, { ...latest.current, top: scroll.current.scrollTop }, paints.current);
   };
   useEffect(() => {
+    paints.current = probe.current ? paintsOf(probe.current) : undefined;
     draw();
     const context = prepared(strip.current, width, STRIP);
-    if (context && probe.current && width) {
-      paintWhole(context, course, whole, brush ?? span, names, width, STRIP, paintsOf(probe.current), busy, failed);
+    if (context && paints.current && width) {
+      paintWhole(context, course, whole, brush ?? span, names, width, STRIP, paints.current, busy, failed);
     }
   });
   useTurns(isRunning);
@@ -122,12 +143,14 @@ export function Timeline({ course, revision, rows, withIdle, chosen, onChoose }:
     const box = event.currentTarget.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
-  const onDown = (of: "rows" | "strip") => (event: PointerEvent<HTMLElement>): void => {
-    const [x] = at(event);
-    if (event.button !== 0 || x < names) return;
-    event.currentTarget.setPointerCapture(event.pointerId);
-    dragged.current = { from: of === "rows" ? momentAt(scene, x) : momentOf(x), x, of };
-  };
+  const onDown =
+    (of: "rows" | "strip") =>
+    (event: PointerEvent<HTMLElement>): void => {
+      const [x] = at(event);
+      if (event.button !== 0 || x < names) return;
+      event.currentTarget.setPointerCapture(event.pointerId);
+      dragged.current = { from: of === "rows" ? momentAt(scene, x) : momentOf(x), x, of };
+    };
   const momentOf = (x: number): number => momentAt({ names, width, span: { from: 0, to: whole } }, x);
   const onMove = (event: PointerEvent<HTMLElement>): void => {
     const [x, y] = at(event);
@@ -171,13 +194,31 @@ export function Timeline({ course, revision, rows, withIdle, chosen, onChoose }:
           {shown >= 0 ? aboutBar(course, shown, now) : `${told(span.from)} to ${told(span.to)}`}
         </p>
         <div className="timeline-zoom" role="group" aria-label="Time that shows">
-          <button type="button" className="icon" aria-label="Shorter time" title="Shorter time (+)" onClick={() => zoom(0.5)}>
+          <button
+            type="button"
+            className="icon"
+            aria-label="Shorter time"
+            title="Shorter time (+)"
+            onClick={() => zoom(0.5)}
+          >
             +
           </button>
-          <button type="button" className="icon" aria-label="Longer time" title="Longer time (-)" onClick={() => zoom(2)}>
+          <button
+            type="button"
+            className="icon"
+            aria-label="Longer time"
+            title="Longer time (-)"
+            onClick={() => zoom(2)}
+          >
             −
           </button>
-          <button type="button" className="button" disabled={!part} title="The whole time (0)" onClick={() => setPart(undefined)}>
+          <button
+            type="button"
+            className="button"
+            disabled={!part}
+            title="The whole time (0)"
+            onClick={() => setPart(undefined)}
+          >
             Whole
           </button>
         </div>
@@ -203,7 +244,9 @@ export function Timeline({ course, revision, rows, withIdle, chosen, onChoose }:
         onPointerUp={onUp}
         onPointerLeave={() => setHovered(-1)}
         onDoubleClick={() => setPart(undefined)}
-        onWheel={(event) => event.ctrlKey && zoom(event.deltaY > 0 ? 1.25 : 0.8, momentAt(scene, event.nativeEvent.offsetX))}
+        onWheel={(event) =>
+          event.ctrlKey && zoom(event.deltaY > 0 ? 1.25 : 0.8, momentAt(scene, event.nativeEvent.offsetX))
+        }
       >
         <canvas ref={canvas} className="timeline-canvas" aria-hidden="true" />
         <div style={{ height: Math.max(0, rows.length * ROW + SCALE - height) }} />
@@ -231,7 +274,11 @@ export function aboutBar(course: Course, number: number, now: number): string {
   return `${instance} ${operation}: ${WORDS[letter]}${took}${again}${critical}`;
 }
 
-function prepared(canvas: HTMLCanvasElement | null, width: number, height: number): CanvasRenderingContext2D | undefined {
+function prepared(
+  canvas: HTMLCanvasElement | null,
+  width: number,
+  height: number,
+): CanvasRenderingContext2D | undefined {
   if (!canvas || !width || !height) return undefined;
   const scale = window.devicePixelRatio || 1;
   const [wide, high] = [Math.round(width * scale), Math.round(height * scale)];

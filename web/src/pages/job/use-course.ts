@@ -6,8 +6,9 @@ import type { StreamEvent } from "../../live/parse.ts";
 import { useTopic } from "../../live/use.ts";
 import { Course } from "./course.ts";
 
-/** Milliseconds for which events are collected before the page shows them. */
+/** Milliseconds for which events are collected before the page shows them, and failures before more is read of them. */
 const COLLECTED = 100;
+const FAILURES = 700;
 
 export interface JobPath {
   project: string;
@@ -27,18 +28,36 @@ export function useCourse(path: JobPath, wasOver: boolean, onNews: (what: "again
   const key = ["course", path];
   const [revision, setRevision] = useState(0);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const found = useQuery({ queryKey: key, queryFn: ({ signal }) => read(path, wasOver, signal), refetchOnMount: "always" });
+  const failures = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const told = useRef(onNews);
+  told.current = onNews;
+  const found = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => read(path, wasOver, signal),
+    refetchOnMount: "always",
+  });
   const answer = found.data;
   const course = answer?.data;
-  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current);
+      clearTimeout(failures.current);
+    },
+    [],
+  );
   const again = (): void => {
     void store.invalidateQueries({ queryKey: key, exact: true });
-    onNews("again");
+    told.current("again");
   };
   const onEvent = (event: StreamEvent): void => {
     const news = course?.take(event);
     if (news === "again") again();
-    else if (news) onNews(news);
+    else if (news) {
+      failures.current ??= setTimeout(() => {
+        failures.current = undefined;
+        told.current(news);
+      }, FAILURES);
+    }
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
       setRevision((count) => count + 1);

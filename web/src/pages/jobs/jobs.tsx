@@ -31,7 +31,9 @@ export default function JobsPage(): ReactNode {
   const found = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam, signal }) =>
-      ask("GET /jobs", { query: { ...filters, limit: AT_ONCE, after: pageParam } }, { signal }).then(({ data }) => data),
+      ask("GET /jobs", { query: { ...filters, limit: AT_ONCE, after: pageParam } }, { signal }).then(
+        ({ data }) => data,
+      ),
     initialPageParam: "",
     getNextPageParam: (last: KnownJobs) => last.next,
     placeholderData: (before) => before,
@@ -86,7 +88,12 @@ export default function JobsPage(): ReactNode {
       )}
       {found.hasNextPage && (
         <p className="jobs-more">
-          <button type="button" className="button" disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+          <button
+            type="button"
+            className="button"
+            disabled={found.isFetchingNextPage}
+            onClick={() => void found.fetchNextPage()}
+          >
             Show earlier ones
           </button>
         </p>
@@ -95,7 +102,15 @@ export default function JobsPage(): ReactNode {
   );
 }
 
-function List({ pages, isFiltered, onAll }: { pages: readonly KnownJobs[]; isFiltered: boolean; onAll: () => void }): ReactNode {
+function List({
+  pages,
+  isFiltered,
+  onAll,
+}: {
+  pages: readonly KnownJobs[];
+  isFiltered: boolean;
+  onAll: () => void;
+}): ReactNode {
   const rows = pages.flatMap((page) => page.items);
   const missing = pages[0]?.missing ?? [];
   return (

@@ -17,7 +17,9 @@ test("colours become classes", () => {
 });
 
 test("of many colours the nearest is taken", () => {
-  const looks = ["38;5;196", "38;5;9", "48;2;10;200;20", "38;5;250", "38:2:250:250:10"].map((code) => piecesOf(`\u001b[${code}mx`)[0]?.look);
+  const looks = ["38;5;196", "38;5;9", "48;2;10;200;20", "38;5;250", "38:2:250:250:10"].map(
+    (code) => piecesOf(`\u001b[${code}mx`)[0]?.look,
+  );
   assert.deepEqual(looks, ["ansi-red", "ansi-red", "ansi-on-green", "ansi-white", "ansi-yellow"]);
 });
 

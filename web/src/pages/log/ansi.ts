@@ -19,7 +19,8 @@ interface Look {
 const PLAIN: Look = { colour: "", ground: "", isBold: false, isFaint: false, isItalic: false, isUnderlined: false };
 
 // Colours and the like; other orders to a terminal, which move its cursor or name its window; and what is no text.
-const ORDERS = /\u001b\[([\d;:]*)m|\u001b\[[\d;?]*[A-Za-z]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b.?|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f]/g;
+const ORDERS =
+  /\u001b\[([\d;:]*)m|\u001b\[[\d;?]*[A-Za-z]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b.?|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f]/g;
 
 /** A line as a terminal would show it: with what it writes over itself written over, its colours as classes. */
 export function piecesOf(line: string): Piece[] {
@@ -114,10 +115,14 @@ function classesOf(look: Look): string {
 /** The same pieces, cut where a text is found in them; what is found has the class `found` as well. */
 export function marked(pieces: readonly Piece[], wanted: string): Piece[] {
   if (!wanted) return [...pieces];
-  const whole = pieces.map((one) => one.text).join("").toLowerCase();
+  const whole = pieces
+    .map((one) => one.text)
+    .join("")
+    .toLowerCase();
   const text = wanted.toLowerCase();
   const ends: [number, number][] = [];
-  for (let at = whole.indexOf(text); at >= 0; at = whole.indexOf(text, at + text.length)) ends.push([at, at + text.length]);
+  for (let at = whole.indexOf(text); at >= 0; at = whole.indexOf(text, at + text.length))
+    ends.push([at, at + text.length]);
   if (!ends.length) return [...pieces];
   const found: Piece[] = [];
   let from = 0;

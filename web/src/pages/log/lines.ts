@@ -40,10 +40,10 @@ export class LogLines {
     this.size = data.size;
   }
 
-  /** The part that follows. Gives how many lines were let go in front. */
+  /** The part that follows; what is there already is passed over. Gives how many lines were let go in front. */
   after(data: Pick<LogData, "pieces" | "next" | "size">): number {
-    for (const piece of data.pieces) this.#behind(piece);
-    this.end = data.next;
+    for (const piece of data.pieces) if (piece.offset >= this.end) this.#behind(piece);
+    this.end = Math.max(this.end, data.next);
     this.size = Math.max(this.size, data.size, data.next);
     return this.#letGoInFront();
   }

@@ -48,10 +48,16 @@ export function LogView({ of, isOver }: LogViewProps): ReactNode {
   const [text, setText] = useState("");
   const find = useFind(of, text, narrowed);
 
-  const { log, isLoading, isReading, error, jump, earlier, later } = useLog(of, narrowed, isOver, first, ({ added, lost }) => {
-    if (lost) moves.current = { by: -lost };
-    if (!follows) setUnseen((count) => count + added);
-  });
+  const { log, isLoading, isReading, error, jump, earlier, later } = useLog(
+    of,
+    narrowed,
+    isOver,
+    first,
+    ({ added, lost }) => {
+      if (lost) moves.current = { by: -lost };
+      if (!follows) setUnseen((count) => count + added);
+    },
+  );
   const count = log.lines.length;
 
   useLayoutEffect(() => {
@@ -156,11 +162,10 @@ export function LogView({ of, isOver }: LogViewProps): ReactNode {
     const does = {
       j: () => choose(log.lines[chosen < 0 ? firstShown : chosen + 1]),
       k: () => choose(log.lines[chosen < 0 ? lastShown : chosen - 1]),
-      n: () => void goFound(1),
-      N: () => void goFound(-1),
+      n: () => void goFound(event.shiftKey ? -1 : 1),
       Home: toBegin,
       End: toEnd,
-    }[event.key];
+    }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!does || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
@@ -174,7 +179,12 @@ export function LogView({ of, isOver }: LogViewProps): ReactNode {
   const isEmpty = !isLoading && !count && log.isAtBegin && log.isAtEnd;
   const here = log.lines[firstShown]?.offset ?? log.begin;
   return (
-    <section className="log" aria-label="Log" data-one-step={narrowed.step !== ""} data-at={log.isAtEnd && lastShown >= count - 1 ? "end" : undefined}>
+    <section
+      className="log"
+      aria-label="Log"
+      data-one-step={narrowed.step !== ""}
+      data-at={log.isAtEnd && lastShown >= count - 1 ? "end" : undefined}
+    >
       <div className="log-tools">
         {!isOver && (
           <label className="check">
@@ -186,7 +196,7 @@ export function LogView({ of, isOver }: LogViewProps): ReactNode {
             Follow
           </label>
         )}
-        <Facets of={of} narrowed={narrowed} isThere={!isLoading} onChoose={(name, value) => change({ [name]: value, line: "" })} />
+        <Facets of={of} narrowed={narrowed} onChoose={(name, value) => change({ [name]: value, line: "" })} />
         <search className="log-find">
           <input
             type="search"
@@ -200,10 +210,22 @@ export function LogView({ of, isOver }: LogViewProps): ReactNode {
               void goFound(event.shiftKey ? -1 : 1);
             }}
           />
-          <button type="button" className="icon" aria-label="Previous one found" disabled={!text} onClick={() => void goFound(-1)}>
+          <button
+            type="button"
+            className="icon"
+            aria-label="Previous one found"
+            disabled={!text}
+            onClick={() => void goFound(-1)}
+          >
             ↑
           </button>
-          <button type="button" className="icon" aria-label="Next one found" disabled={!text} onClick={() => void goFound(1)}>
+          <button
+            type="button"
+            className="icon"
+            aria-label="Next one found"
+            disabled={!text}
+            onClick={() => void goFound(1)}
+          >
             ↓
           </button>
           <span className="log-found figure" role="status">
@@ -220,7 +242,9 @@ export function LogView({ of, isOver }: LogViewProps): ReactNode {
         </span>
       </div>
       {find.error !== undefined && <ProblemPart error={find.error} title="The log could not be searched" />}
-      {error !== undefined && <ProblemPart error={error} title="The log could not be read on" onAgain={() => void later()} />}
+      {error !== undefined && (
+        <ProblemPart error={error} title="The log could not be read on" onAgain={() => void later()} />
+      )}
       <div
         ref={view}
         className="log-view"
@@ -254,11 +278,18 @@ export function LogView({ of, isOver }: LogViewProps): ReactNode {
         </div>
         {isLoading && <Loading label="the log is being read" />}
       </div>
-      {isEmpty && <Nothing isNarrowed={isNarrowed} isOver={isOver} onAll={() => change({ step: "", instance: "", operation: "" })} />}
+      {isEmpty && (
+        <Nothing
+          isNarrowed={isNarrowed}
+          isOver={isOver}
+          onAll={() => change({ step: "", instance: "", operation: "" })}
+        />
+      )}
       <div className="log-foot">
         {log.size > 0 && (
           <span className="muted figure">
-            {log.isAtBegin && log.isAtEnd ? `${count.toLocaleString("en")} lines` : `at ${bytes(here)}`}, {bytes(log.size)}
+            {log.isAtBegin && log.isAtEnd ? `${count.toLocaleString("en")} lines` : `at ${bytes(here)}`},{" "}
+            {bytes(log.size)}
           </span>
         )}
         {!(log.isAtBegin && log.isAtEnd) && log.size > 0 && (
@@ -273,7 +304,11 @@ export function LogView({ of, isOver }: LogViewProps): ReactNode {
             onChange={(event) => toPlace(Number(event.target.value))}
           />
         )}
-        {named && <Copy text={window.location.href} label="link to the line">Link to line</Copy>}
+        {named && (
+          <Copy text={window.location.href} label="link to the line">
+            Link to line
+          </Copy>
+        )}
         {!follows && (unseen > 0 || (!isOver && !log.isAtEnd)) && (
           <button type="button" className="button" onClick={toEnd}>
             ↓ {unseen > 0 ? `${unseen.toLocaleString("en")} new lines` : "to the end"}
@@ -306,7 +341,13 @@ const LogLine = memo(function LogLine({ line, step, withSteps, find, isChosen, o
   const more = line.text.length - LONGEST;
   return (
     <div className="log-line" data-step={step ? true : undefined} aria-current={isChosen ? "location" : undefined}>
-      <button type="button" tabIndex={-1} className="log-mark" title={`${line.step}: link to this line`} onClick={() => onChoose(line)}>
+      <button
+        type="button"
+        tabIndex={-1}
+        className="log-mark"
+        title={`${line.step}: link to this line`}
+        onClick={() => onChoose(line)}
+      >
         {withSteps ? step : ""}
         <span className="unseen">link to this line</span>
       </button>
@@ -328,12 +369,23 @@ const LogLine = memo(function LogLine({ line, step, withSteps, find, isChosen, o
 
 function isSame(one: LogLineProps, other: LogLineProps): boolean {
   return (
-    one.line === other.line && one.step === other.step && one.find === other.find &&
-    one.isChosen === other.isChosen && one.withSteps === other.withSteps
-  ); // prettier-ignore
+    one.line === other.line &&
+    one.step === other.step &&
+    one.find === other.find &&
+    one.isChosen === other.isChosen &&
+    one.withSteps === other.withSteps
+  );
 }
 
-function Nothing({ isNarrowed, isOver, onAll }: { isNarrowed: boolean; isOver: boolean; onAll: () => void }): ReactNode {
+function Nothing({
+  isNarrowed,
+  isOver,
+  onAll,
+}: {
+  isNarrowed: boolean;
+  isOver: boolean;
+  onAll: () => void;
+}): ReactNode {
   const yet = isOver ? "" : " yet";
   if (!isNarrowed) return <Empty title={`Nothing was printed${yet}`} />;
   return (
@@ -348,15 +400,15 @@ function Nothing({ isNarrowed, isOver, onAll }: { isNarrowed: boolean; isOver: b
 interface FacetsProps {
   of: JobPath;
   narrowed: Narrowed;
-  /** Whether the log itself is there: that comes first. */
-  isThere: boolean;
   onChoose: (name: keyof Narrowed, value: string) => void;
 }
 
 /** By what the log can be narrowed, with how much each has printed. */
-function Facets({ of, narrowed, isThere, onChoose }: FacetsProps): ReactNode {
+function Facets({ of, narrowed, onChoose }: FacetsProps): ReactNode {
+  // They are counted over the whole log, so only once somebody is about to choose.
+  const [isWanted, setWanted] = useState(false);
   const route = "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/log/facets";
-  const found = useLook(route, { path: { ...of }, query: { limit: 200 } }, { off: !isThere });
+  const found = useLook(route, { path: { ...of }, query: { limit: 200 } }, { off: !isWanted });
   const data = found.data?.data;
   const lists: [keyof Narrowed, string, readonly Facet[]][] = [
     ["instance", "instances", data?.instances ?? []],
@@ -372,7 +424,8 @@ function Facets({ of, narrowed, isThere, onChoose }: FacetsProps): ReactNode {
         className="log-facet"
         aria-label={`Narrow to one of the ${all}`}
         value={chosen}
-        onFocus={() => void found.refetch()}
+        onPointerEnter={() => setWanted(true)}
+        onFocus={() => (isWanted ? void found.refetch() : setWanted(true))}
         onChange={(event) => onChoose(name, event.target.value)}
       >
         <option value="">all {all}</option>

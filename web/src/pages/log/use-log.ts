@@ -49,7 +49,13 @@ interface Grown {
 }
 
 /** A part of a log, read by offset, and followed at its end while the job runs. */
-export function useLog(path: JobPath, narrowed: Narrowed, isOver: boolean, first: Wish, onGrown: (grown: Grown) => void): LogPart {
+export function useLog(
+  path: JobPath,
+  narrowed: Narrowed,
+  isOver: boolean,
+  first: Wish,
+  onGrown: (grown: Grown) => void,
+): LogPart {
   const [, turn] = useState(0);
   const log = useRef(new LogLines()).current;
   const [error, setError] = useState<unknown>();
@@ -109,15 +115,14 @@ export function useLog(path: JobPath, narrowed: Narrowed, isOver: boolean, first
     if (busy.current || log.isAtBegin) return 0;
     return during(async (signal) => log.before((await read({ before: log.begin }, signal)).data), 0);
   };
-  const later = async (): Promise<number> => {
-    if (busy.current || log.isAtEnd) return 0;
-    return during(async (signal) => {
+  const later = async (): Promise<number> => (busy.current || log.isAtEnd ? 0 : readOn());
+  const readOn = (): Promise<number> =>
+    during(async (signal) => {
       const { data, cursor: behind } = await read({ after: log.end }, signal);
       const lost = log.after(data);
       if (log.isAtEnd) setCursor((known) => known ?? behind);
       return lost;
     }, 0);
-  };
 
   const key = [path.project, path.ensemble, path.job, narrowed.step, narrowed.instance, narrowed.operation].join("\n");
   useEffect(() => {
@@ -126,10 +131,19 @@ export function useLog(path: JobPath, narrowed: Narrowed, isOver: boolean, first
     return () => busy.current?.abort();
   }, [key]);
   useEffect(() => () => clearTimeout(timer.current), []);
+  // The job may have been said to have ended before the last that it printed was told.
+  useEffect(() => {
+    if (isOver && cursor !== undefined) void readOn();
+  }, [isOver, cursor !== undefined]);
 
   const onEvent = ({ type, data }: StreamEvent): void => {
     if (type !== "step.log") return;
-    const { step, text, offset, next } = data as unknown as { step: string; text: string; offset: number; next: number };
+    const { step, text, offset, next } = data as unknown as {
+      step: string;
+      text: string;
+      offset: number;
+      next: number;
+    };
     const isWanted = isOf(step, narrowed);
     if (offset === log.end) {
       const before = log.lines.length;
@@ -147,11 +161,15 @@ export function useLog(path: JobPath, narrowed: Narrowed, isOver: boolean, first
     }, COLLECTED);
   };
   const topic = `log:${path.project}/${path.ensemble}/${path.job}`;
-  useTopic(isOver ? "" : topic, cursor, onEvent, () => void later());
+  useTopic(isOver ? "" : topic, cursor, onEvent, () => void readOn());
   return { log, isLoading, isReading: busy.current !== undefined, error, jump, earlier, later };
 }
 
 /** Whether a step is among those that are wanted, as the server decides it too. */
 export function isOf(name: string, { step, instance, operation }: Narrowed): boolean {
-  return (!step || name === step) && (!instance || name.startsWith(`${instance}.`)) && (!operation || name.endsWith(`.${operation}`));
+  return (
+    (!step || name === step) &&
+    (!instance || name.startsWith(`${instance}.`)) &&
+    (!operation || name.endsWith(`.${operation}`))
+  );
 }

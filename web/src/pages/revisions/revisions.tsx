@@ -162,22 +162,30 @@ function columnsOf(
       id: "actions",
       head: "Actions",
       width: "minmax(13rem, 1fr)",
-      cell: (one) => (
-        <span className="revisions-actions">
-          {one.revision !== after && one.revision !== before && (
-            <button type="button" className="button" onClick={() => choose(one.revision, after)}>
-              Compare with {after}
-            </button>
-          )}
-          {!one.is_current && !one.was_removed && (
-            <Action does={() => goBack(one.revision)} unable={unable}>
-              Go back to {one.revision}…
-            </Action>
-          )}
-        </span>
-      ),
+      cell: (one) => <RowActions of={one} choosing={{ before, after, choose, unable, goBack }} />,
     },
   ];
+}
+
+function RowActions({ of: one, choosing }: { of: RevisionLine; choosing: Choosing }): ReactNode {
+  const { before, after, choose, unable, goBack } = choosing;
+  const isOther = one.revision !== after && one.revision !== before;
+  const isEarlier = !one.is_current && !one.was_removed;
+  if (!isOther && !isEarlier) return null;
+  return (
+    <span className="revisions-actions">
+      {isOther && (
+        <button type="button" className="button" onClick={() => choose(one.revision, after)}>
+          Compare with {after}
+        </button>
+      )}
+      {isEarlier && (
+        <Action does={() => goBack(one.revision)} unable={unable}>
+          Go back to {one.revision}…
+        </Action>
+      )}
+    </span>
+  );
 }
 
 function inputsOf(one: RevisionLine): ReactNode {
