@@ -14,7 +14,7 @@ from ordito.app.job.kept_events import KeptEvents
 from ordito.base.change_ids import encode
 from ordito.ensemble.journal import SqliteJournal
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.logs import forget_old
+from ordito.ensemble.logs import Retention, forget_old
 from ordito.instances.records import Snapshot
 from ordito.work.plan import Plan
 from ordito.work.records import JobHeader, Record
@@ -92,7 +92,7 @@ def test_all_of_them_together_are_not_too_large(tmp_path: Path) -> None:
     jobs = [encode(number) for number in range(4)]
     for job in jobs:
         layout.events(job).write_bytes(b"x" * 100)
-    forget_old(layout, most_bytes=250)
+    forget_old(layout, Retention(size=250))
     assert sorted(path.stem for path in layout.event_files.iterdir()) == jobs[2:]
-    forget_old(layout, most_bytes=10)
+    forget_old(layout, Retention(size=10))
     assert [path.stem for path in layout.event_files.iterdir()] == jobs[3:]

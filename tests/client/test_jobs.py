@@ -121,6 +121,7 @@ WORDS = [
         ["stop", "web", "--yes", "-o", "json"],
         ["start", "--all", "-y"],
     ),
+    *(["heal", "web", "--yes"], ["heal", "db", "web", "--yes", "-o", "json"], ["heal", "db", "--reinstall", "--yes"]),
     *(["check"], ["check", "web", "-o", "json"], ["check", "web", "--detailed-exitcode"], ["discover"]),
     *(["run", "Standard.start", "--node", "db", "--yes"], ["workflow", "run", "inspect", "--yes"]),
     *(["deploy", "--yes"], ["deploy", "--yes", "-o", "json"], ["deploy", "--yes", "-i", "motto=8080"]),
@@ -448,3 +449,17 @@ def test_what_names_this_machine_is_refused(
     monkeypatch.setenv("ORDITO_TOKEN", admin.token)
     assert run(["--server", admin.url, "-o", "json", *words]) == 3
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "local-only"
+
+
+def test_the_page_about_a_job_is_the_one_of_the_server(place: Place, tmp_path: Path) -> None:
+    """Whole, and the same as who works beside the server makes it."""
+    [job] = re.findall(r"A6[0-9A-Za-z]{10}", place.there("jobs", "list", "-o", "json").stdout)[:1]
+    place.there("jobs", "report", job, "--out", "there.html")
+    assert run(["-e", str(place.shop), "jobs", "report", "--out", str(tmp_path / "here.html")]) == 0
+    found = (place.place / "there.html").read_text()
+    assert found.startswith("<!doctype html>")
+    assert job in found
+    assert "says hello" in found
+    assert same(found) == same((tmp_path / "here.html").read_text())
+    missing = place.there("jobs", "report", "A6000000none", code=3)
+    assert "A6000000none" in missing.stderr

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from ordito.server.limits import LONGEST_OF_USER, LONGEST_PAUSE, MOST_KNOWN, Rates, SignInAttempts
+import asyncio
+
+import pytest
+from starlette.requests import Request
+
+from ordito.server import connections
+from ordito.server.connections import pieces
+from ordito.server.limits import LONGEST_OF_USER, LONGEST_PAUSE, MOST_KNOWN, Rates, SignInAttempts, group_of
+from ordito.server.problems import ApiProblem
 
 
 class Clock:
@@ -70,3 +78,42 @@ def test_what_is_counted_does_not_grow_without_end() -> None:
         rates.take(f"address {number}", known=False)
     assert attempts.size <= MOST_KNOWN + 3
     assert rates.size <= MOST_KNOWN
+
+
+def test_one_network_of_ipv6_is_counted_as_one_address() -> None:
+    """Whoever has an address there has 2**64 of them."""
+    assert group_of("2001:db8:1:2:3:4:5:6") == group_of("2001:db8:1:2::1%eth0") == "2001:db8:1:2::/64"
+    assert group_of("2001:db8:1:3::1") != group_of("2001:db8:1:2::1")
+    assert group_of("::ffff:192.0.2.1") == group_of("192.0.2.1") == "192.0.2.1"
+    assert group_of("a socket") == "a socket"
+    clock = Clock()
+    attempts = SignInAttempts(clock)
+    for number in range(30):
+        attempts.failed(f"user {number}", f"2001:db8::{number:x}")
+    assert attempts.pause("somebody else", "2001:db8::ffff") > 0
+    assert attempts.pause("somebody else", "2001:db8:0:1::1") == 0
+
+
+def test_a_body_that_comes_too_slowly_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long it is, and however regularly a byte of it comes."""
+    monkeypatch.setattr(connections, "BODY_SECONDS", 0.0)
+    scope = {"type": "http", "method": "POST", "headers": []}
+
+    async def taken(size: int) -> int:
+        left, count = [size] * 3, 0
+
+        async def receive() -> dict[str, object]:
+            if left:
+                return {"type": "http.request", "body": b"x" * left.pop(), "more_body": True}
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        async for piece in pieces(Request(scope, receive)):
+            count += len(piece)
+            # From here on only what has come gives time.
+        return count
+
+    for size in (1, 100):
+        with pytest.raises(ApiProblem) as found:
+            asyncio.run(taken(size))
+        assert (found.value.code, found.value.status) == ("too-slow", 408)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import time
@@ -23,7 +24,7 @@ from ordito.server.plans.asked import ASKED, WORKFLOWS, request_of
 from ordito.server.plans.states import MOVES, OPEN, WORKFLOW_PERMISSIONS, PlanState
 from tests.cli.program import until
 from tests.server.test_permissions import token_of
-from tests.support.serving import Client, Served, children_of, is_gone
+from tests.support.serving import MANY_REQUESTS, Client, Served, children_of, is_gone
 from tests.support.thorough import THOROUGH, examples
 
 SHOP = "projects/default/ensembles/shop"
@@ -753,3 +754,114 @@ def test_a_link_out_of_the_ensemble_is_not_followed(server: Served, shop: Shop, 
     for found in (admin.ask("GET", "events", topic=topic), admin.ask("GET", f"{SHOP}/jobs/{job}/log")):
         assert b"canary-9911" not in found.body
         assert found.status == 422, found
+
+
+# ------------------------------------------------------------------------------------------------------------ retention
+
+
+def test_logs_and_events_are_kept_of_so_many_jobs_as_the_settings_say(tmp_path: Path, shop: Shop) -> None:
+    """From the next job on, however many the server keeps by itself; what a job did is told of all of them."""
+    with Served(tmp_path / "home", shop.directory, settings=f"jobs: {{ keep: 2 }}\n{MANY_REQUESTS}") as made:
+        admin = made.admin()
+        assert admin.get("settings")["jobs"]["keep_bytes"] == 1 << 30
+        jobs = [ask(admin, RESTART, apply="auto")["job"] for _ in range(3)]
+        kept = admin.ask("GET", f"{SHOP}/jobs/{jobs[0]}/log")
+        assert (kept.status, kept.data["code"]) == (410, "forgotten")
+        assert admin.get(f"{SHOP}/jobs/{jobs[1]}/log")["complete"]
+        admin.do("PUT", "settings", {"jobs": {"keep": 5, "keep_bytes": 1}}, {"If-Match": "*"})
+        newest = ask(admin, RESTART, apply="auto")["job"]
+        assert admin.ask("GET", f"{SHOP}/jobs/{jobs[2]}/log").status == 410
+        assert admin.get(f"{SHOP}/jobs/{newest}/log")["complete"]
+        assert all(admin.get(f"{SHOP}/jobs/{job}")["job"]["workflow"] == "restart" for job in (*jobs, newest))
+
+
+def test_what_is_frozen_is_told_to_who_follows_ensembles(server: Served) -> None:
+    """At once, whether the server, a project or an ensemble is frozen, and that it is over."""
+    admin, topics = server.admin(), ["ensembles", "ensemble:default/shop"]
+    admin.do("POST", "projects", {"name": "other"})
+    cursor = admin.get("events", topic=topics)["next"]
+    for where in ("freeze", "projects/default/freeze", f"{SHOP}/freeze"):
+        for reason in ("full", None):
+            admin.do("PUT" if reason else "DELETE", where, {"reason": reason} if reason else None)
+            told: list[Any] = []
+            # Once for each of the topics.
+            while len(told) < 2:
+                found = admin.get("events", topic=topics, after=cursor, wait=20)
+                assert found["items"], (where, reason, told)
+                cursor = found["next"]
+                told += [one for one in found["items"] if one["type"] == "freeze.changed"]
+            assert [one["reason"] for one in told] == [reason] * 2
+            assert topics[1] in [one["topic"] for one in told]
+    admin.do("PUT", "projects/other/freeze", {"reason": "not here"})
+    admin.do("PUT", "freeze", {"reason": "everywhere"})
+    items: list[Any] = []
+    while not items:
+        found = admin.get("events", topic=topics[1], after=cursor, wait=20)
+        cursor, items = found["next"], [one for one in found["items"] if one["type"] == "freeze.changed"]
+    assert [one["reason"] for one in items] == ["everywhere"]
+
+
+def test_jobs_of_all_ensembles_are_found_by_author_and_time(server: Served, shop: Shop) -> None:
+    admin = server.admin()
+    job = ask(admin, RESTART, apply="auto")["job"]
+    found = admin.get("jobs")["items"]
+    assert [(one["workflow"], bool(one["by"])) for one in found] == [("restart", True), ("deploy", False)]
+    assert found[0]["id"] == job
+    assert [one["id"] for one in admin.get("jobs", by=found[0]["by"])["items"]] == [job]
+    assert admin.get("jobs", by="nobody")["items"] == []
+    assert [one["id"] for one in admin.get("jobs", since=found[0]["start"])["items"]] == [job]
+    assert [one["id"] for one in admin.get("jobs", until=found[0]["start"])["items"]] == [found[1]["id"]]
+    assert [one["id"] for one in admin.get("jobs", sort="oldest", limit=1)["items"]] == [found[1]["id"]]
+    assert admin.get("jobs", fields="id,by", limit=1)["items"] == [{"id": job, "by": found[0]["by"]}]
+    wrong = admin.ask("GET", "jobs", fields="worklfow")
+    assert (wrong.status, wrong.data["hint"]) == (400, 'did you mean "workflow"?')
+    plan = ask(admin, RESTART)
+    [listed] = admin.get("ensembles", fields="name,last_job,plans")["items"]
+    last = {"id": job, "workflow": "restart", "status": "ok", "by": found[0]["by"]}
+    assert last.items() <= listed["last_job"].items()
+    assert found[0]["start"].startswith(listed["last_job"]["start"].rstrip("Z")[:16])
+    assert (listed["plans"], listed["name"]) == ({"ready": 1}, "shop")
+    admin.do("POST", f"{SHOP}/plans/{plan['id']}/discard")
+    assert admin.get(SHOP)["plans"] == {}
+
+
+def test_ensembles_are_sorted_by_what_needs_somebody(server: Served, shop: Shop, tmp_path: Path) -> None:
+    """Page by page, too."""
+    admin = server.admin()
+    for name in ("bad", "good"):
+        directory = tmp_path / name
+        shutil.copytree(shop.directory, directory)
+        made = {"name": name, "path": str(directory)}
+        admin.do("POST", "projects/default/ensembles", made)
+    (tmp_path / "bad" / "ensemble.yaml").unlink()
+    for sort, expected in (("name", ["bad", "good", "shop"]), ("attention", ["bad", "good", "shop"]),
+                           ("status", ["good", "shop", "bad"])):  # fmt: skip
+        part = admin.get("ensembles", sort=sort, limit=1)
+        names = [one["name"] for one in part["items"]]
+        while part["next"]:
+            part = admin.get("ensembles", sort=sort, limit=1, after=part["next"])
+            names += [one["name"] for one in part["items"]]
+        assert names == expected, sort
+
+
+def test_an_ensemble_that_was_removed_on_the_disk(server: Served, shop: Shop) -> None:
+    """Each page of it says that it is gone, and what to do; the list and its plans are still there."""
+    admin = server.admin()
+    plan = ask(admin, RESTART)
+    job = shop.jobs[0][0]
+    shop.directory.rename(shop.place / "away")
+    paths = ("status", "topology", "nodes", "instances", "revisions", "jobs", f"jobs/{job}", f"jobs/{job}/log",
+             f"jobs/{job}/timeline", f"jobs/{job}/report.html", "spec", "service", "outputs")  # fmt: skip
+    for path in paths:
+        found = admin.ask("GET", f"{SHOP}/{path}")
+        assert (found.status, found.data["code"]) == (404, "no-ensemble"), (path, found)
+        assert "put it back" in found.data["hint"], path
+        assert str(shop.place) not in found.body.decode()
+    assert admin.get(SHOP)["exists"] is False
+    assert admin.get(f"{SHOP}/plans")["items"][0]["id"] == plan["id"]
+    refused = ask(admin, RESTART)
+    assert (refused["state"], refused["problem"]["failure"]["code"]) == ("refused", "no-ensemble")
+    assert "put it back" in refused["problem"]["failure"]["hint"]
+    assert not shop.directory.exists()
+    (shop.place / "away").rename(shop.directory)
+    assert admin.get(f"{SHOP}/status")["revision"] == 1

@@ -243,7 +243,7 @@ threading.Thread(target=server.serve_forever, daemon=True).start()
 from ordito.source.remote import DEFINITIONS, FetchFailed, Network, RemoteFiles
 from ordito.source.tree import Folder
 import ordito.source.reach as reach
-reach._PROCESS.reach = reach.Reach(("/",), (), frozenset({f"127.0.0.1:{server.server_port}"}))
+reach._PROCESS.reach = reach.Reachable(("/",), (), frozenset({f"127.0.0.1:{server.server_port}"}))
 files = RemoteFiles(Folder("."), Network.ALLOWED)
 for url in (f"http://127.0.0.1:{server.server_port}/here", f"http://127.0.0.1:{server.server_port}/on",
             "http://169.254.169.254/latest", "git+file:///srv/a.git#:a", "git+ssh://git@example.org/a.git#:a"):
@@ -256,7 +256,9 @@ for url in (f"http://127.0.0.1:{server.server_port}/here", f"http://127.0.0.1:{s
 
 
 def test_files_are_fetched_from_listed_hosts_only(tmp_path: Path) -> None:
-    found = confined(tmp_path, FETCH).stdout.splitlines()
+    done = confined(tmp_path, FETCH)
+    assert not done.stderr, done.stderr
+    found = done.stdout.splitlines()
     assert found[0] == "fetched"
     assert found[1].startswith("this server fetches nothing from localhost:")
     assert found[2:] == [

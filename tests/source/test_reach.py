@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.inbox import Inbox
+from ordito.ensemble.layout import Layout
 from ordito.source.new_files import open_regular, read_regular
 from ordito.source.reach import check_open, within
 
@@ -55,3 +60,29 @@ def test_a_folder_may_be_named_by_a_link_and_within_another(place: Path, tmp_pat
         with within(place / "deep"), pytest.raises(PermissionError):
             read_regular(place.parent / "secret")
         assert read_regular(place / "link") == b"own"
+
+
+@pytest.mark.parametrize("back", [True, False])
+def test_no_database_is_opened_that_was_exchanged_at_that_very_moment(
+    back: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where what was there before is put back at once."""
+    mine, other = Layout(tmp_path / "mine"), Layout(tmp_path / "other")
+    for layout in (mine, other):
+        Inbox(layout).__exit__(None, None, None)
+    folder, away, usual = mine.inbox.parent, tmp_path / "away", sqlite3.connect
+
+    def connect(*given: Any, **more: Any) -> sqlite3.Connection:
+        folder.rename(away)
+        folder.symlink_to(other.inbox.parent)
+        found: sqlite3.Connection = usual(*given, **more)
+        if back:
+            folder.unlink()
+            away.rename(folder)
+        return found
+
+    with within(tmp_path / "mine"):
+        Inbox(mine).__exit__(None, None, None)
+        monkeypatch.setattr(sqlite3, "connect", connect)
+        with pytest.raises(EnsembleError, match="outside"):
+            Inbox(mine)

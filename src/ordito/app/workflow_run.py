@@ -13,7 +13,7 @@ from ordito.app.job.run import run_new
 from ordito.app.place import Place, place_of
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import PlanningContext, Proposal, Proposer, known_of, pins_in_use, propose, takes_changed_files
-from ordito.app.requests import Request
+from ordito.app.requests import HealRequest, Request
 from ordito.app.services.pinned import pin_service
 from ordito.ensemble.manifest import write_user_part
 from ordito.ensemble.pins import accept_changes
@@ -174,4 +174,9 @@ def _carry_out(
     if proposal.source.user_part is not None:
         write_user_part(layout, proposal.source.user_part)
     report = run_new(ensemble, proposal, request.options, conversation, asked=request.asked)
+    if report.workflow == HealRequest.WORKFLOW:
+        # Other workflows need nothing of how this one plans.
+        from ordito.app.healed import healed_report
+
+        report = msgspec.structs.replace(report, healed=healed_report(proposal, report.job))
     return WorkflowResult(proposal, known.status, report)

@@ -120,7 +120,7 @@ class Connection:
     ) -> Answer:
         """Ask, and again for as many seconds as there is ``patience`` where no answer comes: with one key, so that
         nothing is done twice. ``body`` is a struct or plain data, or bytes whose type is among the ``headers``."""
-        more = {**self._headers(), "Accept": JSON, **headers}
+        more = {**self._headers(), "Accept": JSON, "Accept-Encoding": "gzip", **headers}
         if method in _CHANGING:
             more.setdefault("Idempotency-Key", secrets.token_hex(16))
         content = body if isinstance(body, bytes) or body is None else msgspec.json.encode(body)

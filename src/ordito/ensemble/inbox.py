@@ -8,6 +8,7 @@ done, and nothing is lost or done twice.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -18,8 +19,8 @@ import msgspec
 from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.journal_errors import check_is_file, journal_explained
-from ordito.ensemble.journal_tables import reading, writing
-from ordito.ensemble.layout import Layout
+from ordito.ensemble.journal_tables import connected, reading, writing
+from ordito.ensemble.layout import INBOX, PRIVATE, Layout
 from ordito.ensemble.vault import use_vault
 from ordito.work.evaluations import Evaluation
 from ordito.work.notices import Notice
@@ -101,6 +102,11 @@ class InboxFull(EnsembleError):
     """Too many notices wait already."""
 
 
+def may_have_inbox(directory: str) -> bool:
+    """Whether something is in the place of the inbox, of the ensemble in a directory. Nothing is read."""
+    return os.path.lexists(f"{directory}/{PRIVATE}/{INBOX}")
+
+
 class Inbox:
     """The inbox of one ensemble, as a context. Every method raises ``EnsembleError`` where the database fails."""
 
@@ -111,7 +117,7 @@ class Inbox:
         use_vault(layout)
         self._path = layout.inbox
         with journal_explained("open", self._path):
-            self._db = sqlite3.connect(self._path, isolation_level=None, timeout=PATIENCE)
+            self._db = connected(self._path, patience=PATIENCE)
             try:
                 # Not in WAL mode, which two processes cannot begin at one time; EXTRA makes the end of each durable.
                 self._db.execute("PRAGMA synchronous = EXTRA")

@@ -6,12 +6,13 @@ It exists from just after the job has begun in the journal until just before the
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import read, write_whole
-from ordito.ensemble.layout import Layout
+from ordito.ensemble.layout import PRIVATE, Layout
 
 NAME = "begun"
 
@@ -31,6 +32,11 @@ def unmark(journal: Path) -> None:
 def marked(journal: Path) -> str:
     """The job that a journal holds, by the mark beside it; "" where it holds none. Raises ``EnsembleError``."""
     return (read(_mark(journal)) or b"").decode("utf-8", "replace").strip()
+
+
+def may_be_marked(directory: str) -> bool:
+    """Whether something is in the place of the mark, in the ensemble in a directory. Nothing is read."""
+    return os.path.lexists(f"{directory}/{PRIVATE}/{NAME}")
 
 
 def _mark(journal: Path) -> Path:

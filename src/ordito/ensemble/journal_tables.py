@@ -9,9 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.former_rows import brought_up_to_date
 from ordito.ensemble.journal_errors import NO_JOURNAL, journal_explained
+from ordito.source.reach import check_opened
 
 APPLICATION = 0x6F726474
 """Marks the database file as an Ordito journal ("ordt")."""
@@ -43,7 +44,7 @@ STATE_TABLES = ("instance", "link", "attribute", "output")
 def open_for_writing(path: Path) -> sqlite3.Connection:
     """The database for writing, made if there is none. Raises ``EnsembleError``."""
     with journal_explained("open", path):
-        db = sqlite3.connect(path, isolation_level=None)
+        db = connected(path)
         try:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
@@ -62,13 +63,13 @@ def open_for_reading(path: Path) -> sqlite3.Connection | None:
     """The database for reading, while others may write; None where it has no tables yet. Raises ``EnsembleError``."""
     with journal_explained("read", path):
         # Who may write opens it for writing, though only to read: then SQLite tidies up its helper files at the end.
-        db = _connection(path, "mode=rw")
+        db = connected(path, "mode=rw")
         try:
             db.execute("PRAGMA query_only = ON")
             if not _readable(db):
                 # Not even those helper files can be made here, so nobody writes.
                 db.close()
-                db = _connection(path, "immutable=1")
+                db = connected(path, "immutable=1")
             made = _version(db, path)
         except BaseException:
             db.close()
@@ -85,8 +86,17 @@ def open_for_reading(path: Path) -> sqlite3.Connection | None:
     return None
 
 
-def _connection(path: Path, mode: str) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
+def connected(path: Path, mode: str = "mode=rwc", patience: float = 5.0) -> sqlite3.Connection:
+    """A database, of which nothing was read yet; ``patience`` is the seconds to wait for others who write. Raises
+    ``sqlite3.Error``, and ``EnsembleError`` for one that this process may not open."""
+    db = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None, timeout=patience)
+    try:
+        with explained("open", path):
+            check_opened(path)
+    except BaseException:
+        db.close()
+        raise
+    return db
 
 
 def _readable(db: sqlite3.Connection) -> bool:

@@ -15,6 +15,7 @@ MANIFEST = "ensemble.yaml"
 HOSTS_FILE = "hosts.yaml"
 """The inventory that an ensemble has by default."""
 
+INBOX = "inbox.db"
 PRIVATE = OWN
 SHARED_PARTS = 64
 """How many files hold the instances of nodes that have few instances."""
@@ -42,7 +43,7 @@ class Layout:
         self.shared_lock = self.private / "shared-lock"
         self.logs = self.private / "logs"
         self.event_files = self.private / "events"
-        self.inbox = self.private / "inbox.db"
+        self.inbox = self.private / INBOX
         self.outline = self.private / "outline"
 
     @property

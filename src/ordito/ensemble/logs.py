@@ -346,8 +346,31 @@ MOST_BYTES = 1 << 30
 """All of them together are at most so large, other than those of the newest job."""
 
 
-def forget_old(layout: Layout, *, most_jobs: int = MOST_JOBS, most_bytes: int = MOST_BYTES) -> None:
-    """Remove the logs and the events of old jobs. What cannot be removed now is removed after a later job."""
+class Retention(msgspec.Struct, frozen=True):
+    """How much is kept of the private files of jobs."""
+
+    jobs: int = MOST_JOBS
+    size: int = MOST_BYTES
+    """In bytes."""
+
+
+class _Process:
+    def __init__(self) -> None:
+        self.retention = Retention()
+
+
+_PROCESS = _Process()
+
+
+def retain(retention: Retention) -> None:
+    """Let this process keep so much of the ensembles in which it runs jobs: a server says that to each of its own."""
+    _PROCESS.retention = retention
+
+
+def forget_old(layout: Layout, retention: Retention | None = None) -> None:
+    """Remove the logs and the events of old jobs, None as this process was told. What cannot be removed now is removed
+    after a later job."""
+    kept = retention or _PROCESS.retention
     files: dict[str, list[tuple[Path, int]]] = {}
     for folder in (layout.logs, layout.event_files):
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
@@ -357,10 +380,10 @@ def forget_old(layout: Layout, *, most_jobs: int = MOST_JOBS, most_bytes: int = 
                 if is_change_id(job) and entry.is_file(follow_symlinks=False):
                     size = entry.stat(follow_symlinks=False).st_size
                     files.setdefault(job, []).append((Path(entry.path), size))
-    left = most_bytes
+    left = kept.size
     for place, job in enumerate(sorted(files, reverse=True)):
         left -= sum(size for _, size in files[job])
-        if place and (place >= most_jobs or left < 0):
+        if place and (place >= kept.jobs or left < 0):
             for path, _ in files[job]:
                 with contextlib.suppress(OSError):
                     path.unlink()

@@ -16,6 +16,7 @@ from ordito.ensemble.files import mark_of
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.results.answer import Asked
+from ordito.server.compression import KeptGzip
 from ordito.server.problems import ApiProblem
 from ordito.server.processes.queries import Queries
 from ordito.source.reach import within
@@ -50,6 +51,8 @@ class KeptAnswer(msgspec.Struct, frozen=True):
 
     body: bytes
     etag: str
+    gzip: KeptGzip = msgspec.field(default_factory=KeptGzip)
+    """Its compressed form."""
 
 
 class Answers:

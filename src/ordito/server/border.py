@@ -22,15 +22,17 @@ from starlette.responses import Response
 from ordito.base.suggest import nearest
 from ordito.ensemble.errors import EnsembleError
 from ordito.server.call import ApiCall, encoded
+from ordito.server.compression import compress, plain_tag
 from ordito.server.connections import check_head, pieces
 from ordito.server.database.tables import ENSEMBLES, PROJECTS
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import Credentials, by_credentials, note_use
+from ordito.server.limits import group_of
 from ordito.server.names import meant_field
 from ordito.server.permissions import OF_SERVER, Access, Permission
 from ordito.server.places import directory_of
 from ordito.server.problems import ApiProblem
-from ordito.server.route import JSON, PageFields, Reply, Route
+from ordito.server.route import FIELDS, JSON, Reply, Route
 from ordito.server.services import Services
 from ordito.server.settings import base_url, own_names, proxies_of
 
@@ -91,7 +93,10 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
             call.raw = await _body(services, request)
             call.body = _fields(call, request)
         wanted = _wanted_fields(call)
-        response = _response(route, _narrowed(await route.handler(call), wanted), request)
+        reply = _narrowed(await route.handler(call), wanted)
+        response = _response(route, reply, request)
+        if not route.is_secret:
+            await compress(response, request, reply.gzip if response.media_type == reply.media else None)
     except ApiProblem as problem:
         response = _refusal(problem, request_id, routes)
     except (EnsembleError, OSError) as error:
@@ -145,10 +150,9 @@ def _refusal(problem: ApiProblem, request_id: str, routes: Mapping[str, Route]) 
 
 def _wanted_fields(call: ApiCall) -> tuple[str, ...]:
     """The fields of the items of a list that are wanted, none for all. Raises ``ApiProblem``."""
-    text = call.query.fields if isinstance(call.query, PageFields) else ""
+    text = getattr(call.query, FIELDS, "")
     names = tuple(name.strip() for name in text.split(",")) if text else ()
-    of_list = typing.get_args(call.route.answers[0]) if names and call.route.answers else ()
-    item = of_list[0] if of_list else None
+    item = _item(call.route.answers[0]) if names and call.route.answers else None
     if names and (not isinstance(item, type) or not issubclass(item, msgspec.Struct)):
         raise ApiProblem("malformed", "the items of this list have no fields to choose from", "leave `fields` out")
     known = item.__struct_encode_fields__ if names and item is not None else ()
@@ -159,13 +163,22 @@ def _wanted_fields(call: ApiCall) -> tuple[str, ...]:
     return names
 
 
+def _item(kind: typing.Any) -> typing.Any:
+    """The type of the items of a list."""
+    if of := typing.get_args(kind):
+        return of[0]
+    # A list that says more than its items, or nothing that has any.
+    of = typing.get_args(typing.get_type_hints(kind).get("items")) if isinstance(kind, type) else ()
+    return of[0] if of else None
+
+
 def _narrowed(reply: Reply, names: tuple[str, ...]) -> Reply:
     """A list with nothing but the wanted fields of its items."""
     if not names:
         return reply
     found: dict[str, typing.Any] = msgspec.to_builtins(reply.data)
     items = [{name: item[name] for name in names if name in item} for item in found["items"]]
-    return msgspec.structs.replace(reply, data={**found, "items": items})
+    return msgspec.structs.replace(reply, data={**found, "items": items}, gzip=None)
 
 
 def _response(route: Route, reply: Reply, request: Request) -> Response:
@@ -173,8 +186,10 @@ def _response(route: Route, reply: Reply, request: Request) -> Response:
         return reply.data
     status = reply.status or route.status
     tag = reply.headers.get("ETag", "")
-    if tag and tag in (one.strip() for one in request.headers.get("if-none-match", "").split(",")):
-        return Response(status_code=304, headers=dict(reply.headers))
+    known = [one.strip() for one in request.headers.get("if-none-match", "").split(",")]
+    if tag and (same := next((one for one in known if plain_tag(one) == tag), "")):
+        # The tag of the form that the client has, which may be the compressed one.
+        return Response(status_code=304, headers={**reply.headers, "ETag": same, "Vary": "Accept-Encoding"})
     body = reply.data if isinstance(reply.data, bytes) else encoded(reply.data)
     media = reply.media
     if body and media == JSON and YAML in request.headers.get("accept", "") and len(body) <= MOST_YAML:
@@ -233,7 +248,7 @@ async def _principal(services: Services, request: Request, call: ApiCall) -> Pri
 
 def _limit(services: Services, call: ApiCall) -> None:
     is_known = call.who is not None
-    name = f"{call.principal.kind} {call.principal.id}" if is_known else f"address {call.address}"
+    name = f"{call.principal.kind} {call.principal.id}" if is_known else f"address {group_of(call.address)}"
     pause = services.rates.take(name, known=is_known)
     if pause:
         raise ApiProblem("too-many", "too many requests in this second", "ask less often", again_in=int(pause + 1))

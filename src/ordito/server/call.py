@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 from sqlalchemy import Connection, delete, insert, select
 
+from ordito.server.compression import plain_tag
 from ordito.server.database.audit import DENIED, Deed, write_down
 from ordito.server.database.tables import ANSWERS
 from ordito.server.identity.principal import Principal
@@ -131,7 +132,7 @@ class ApiCall:
         if not given:
             hint = "read it first, and send its ETag in If-Match"
             raise ApiProblem("match-required", "this replaces something, so it must say what it has seen", hint)
-        if given not in ("*", tag_of(present)):
+        if plain_tag(given) not in ("*", tag_of(present)):
             raise ApiProblem("changed", "it was changed since it was read", "read it again, and change that")
 
     async def read(self, action: str, about: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -127,7 +128,21 @@ class _Tried(NamedTuple):
         return min(longest, 2.0 ** min(count - most, 12)) if count >= most else 0.0
 
 
+def group_of(address: str) -> str:
+    """What is counted as one address: of IPv6 the network of 64 bits, of which whoever has one address has all."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.ip_network((found, 64), strict=False))
+
+
 def _tried(user: str, address: str) -> tuple[_Tried, _Tried, _Tried]:
     # Names may be as long as a body, and belong to nobody.
     name = hashlib.sha256(user.encode()).hexdigest()
-    return _Tried(name, address), _Tried("", address), _Tried(name, "")
+    group = group_of(address)
+    return _Tried(name, group), _Tried("", group), _Tried(name, "")

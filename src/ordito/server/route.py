@@ -8,6 +8,7 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 
 from ordito.results.picture.folding import MOST, USUAL
+from ordito.server.compression import KeptGzip
 from ordito.server.permissions import Access, Permission
 
 T = TypeVar("T")
@@ -16,6 +17,9 @@ FARTHEST = (1 << 62) - 1
 """The farthest place in a file or a table that a request may name."""
 
 JSON = "application/json"
+SECRETS = frozenset({"token", "link", "secret"})
+"""The fields of answers in which secrets are: by these, an answer is known not to be compressed."""
+
 BASE = "/api/v1"
 PROJECT = BASE + "/projects/{project}"
 ENSEMBLE = PROJECT + "/ensembles/{ensemble}"
@@ -33,10 +37,19 @@ class Reply(msgspec.Struct, frozen=True):
 
     headers: Mapping[str, str] = {}
     media: str = JSON
+    gzip: KeptGzip | None = None
+    """Where the compressed form of ``data`` is kept, None for nowhere."""
 
 
 class Fields(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Fields of a request: of its body, or of its query."""
+
+
+Wanted = Annotated[str, msgspec.Meta(max_length=1_000)]
+"""The fields of each item of a list that are wanted, with commas between their names."""
+
+FIELDS = "fields"
+"""The parameter of lists with which these are asked for."""
 
 
 class PageFields(Fields, frozen=True):
@@ -46,7 +59,7 @@ class PageFields(Fields, frozen=True):
     after: str = ""
     """The cursor with which the part before it ended, "" for the first part."""
 
-    fields: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
+    fields: Wanted = ""
     """The fields of each item that are wanted, with commas between their names; "" for all."""
 
 
@@ -110,6 +123,11 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     def template(self) -> str:
         """The path with nothing but names in its braces."""
         return self.path.replace(":path}", "}")
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether its answers may hold a secret for who asks, as a new token."""
+        return any(not SECRETS.isdisjoint(getattr(kind, "__struct_fields__", ())) for kind in self.answers)
 
     @property
     def takes_body(self) -> bool:

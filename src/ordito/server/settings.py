@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ordito.app.surroundings import Surroundings
+from ordito.ensemble.logs import MOST_BYTES, MOST_JOBS, Retention
 from ordito.results.pages import page_data
 from ordito.server.names import meant_field
 from ordito.server.refused import ServerRefused
@@ -70,6 +71,17 @@ class JobSettings(_SettingsPart, frozen=True):
 
     resume: Literal["server", "always", "never"] = "server"
     """Which interrupted jobs are resumed without being asked: those that a server began, all, or none."""
+
+    keep: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = MOST_JOBS
+    """Of how many jobs of each ensemble the logs and the events are kept, the newest ones. Records stay for good."""
+
+    keep_bytes: Annotated[int, msgspec.Meta(gt=0, le=1 << 50)] = MOST_BYTES
+    """Bytes that they have all together, other than those of the newest job."""
+
+    @property
+    def retention(self) -> Retention:
+        """The same, as processes are told."""
+        return Retention(self.keep, self.keep_bytes)
 
 
 class ServerSettings(_SettingsPart, frozen=True):

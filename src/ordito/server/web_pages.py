@@ -10,6 +10,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ordito.server.compression import taken
+
 FOLDER = Path(__file__).parent / "web"
 INDEX = "/index.html"
 ASSETS = "/assets/"
@@ -86,7 +88,7 @@ def _read(folder: Path) -> list[tuple[str, WebFile]]:
 
 
 def _response(file: WebFile, request: Request) -> Response:
-    takes = _taken(request.headers.get("accept-encoding", ""))
+    takes = taken(request.headers.get("accept-encoding", ""))
     encoding = next((one for one in ENCODINGS if one in takes and one in file.contents), "")
     etag = f'"{file.etag}-{encoding}"' if encoding else f'"{file.etag}"'
     headers = {
@@ -102,13 +104,3 @@ def _response(file: WebFile, request: Request) -> Response:
     if request.method == "HEAD":
         return Response(headers={**headers, "Content-Length": str(len(body))}, media_type=file.media)
     return Response(body, headers=headers, media_type=file.media)
-
-
-def _taken(accepted: str) -> set[str]:
-    """The encodings that a client takes."""
-    found = set()
-    for one in accepted.split(","):
-        name, _, weight = one.strip().partition(";")
-        if weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000"):
-            found.add(name.strip().lower())
-    return found

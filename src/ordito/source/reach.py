@@ -123,6 +123,36 @@ def check_open(handle: int) -> None:
         check_path(Path(f"/proc/self/fd/{handle}").readlink())
 
 
+def check_opened(path: str | Path) -> None:
+    """The same for a file that was just opened by its path in a way that shows no handle, as SQLite does: what the path
+    leads to now may be read, and it is what was opened, however the path was changed meanwhile."""
+    if _PROCESS.reach is None and not _WITHIN.get():
+        return
+    # A handle of this kind can be closed without losing the locks that this process has on the file.
+    handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        check_open(handle)
+        found, mine = os.fstat(handle), _open_files()
+        mine.discard(handle)
+        if not any(_is_same(found, one) for one in mine):
+            raise PermissionError(errno.EACCES, OUTSIDE)
+    finally:
+        os.close(handle)
+
+
+def _open_files() -> set[int]:
+    with os.scandir("/proc/self/fd") as entries:
+        return {int(entry.name) for entry in entries}
+
+
+def _is_same(found: os.stat_result, handle: int) -> bool:
+    try:
+        return os.path.samestat(found, os.fstat(handle))
+    except OSError:
+        # It was closed meanwhile.
+        return False
+
+
 @contextmanager
 def within(folder: str | Path) -> Iterator[None]:
     """Let this thread or task open nothing but what lies in a folder, for as long as the context lasts: for a process

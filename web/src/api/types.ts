@@ -686,6 +686,17 @@ export interface EnsembleData {
   summary: EnsembleSummary | null;
   problem: string;
   drift: RememberedDrift | null;
+  last_job: EnsembleJob | null;
+  plans: Record<string, number>;
+}
+
+/** The job of an ensemble that ran last. */
+export interface EnsembleJob {
+  id: string;
+  workflow: string;
+  status: string;
+  start: string;
+  by: string;
 }
 
 /** In short how an ensemble is. */
@@ -711,6 +722,8 @@ export interface EnsemblesQuery {
   attention?: boolean;
   limit?: number;
   after?: string;
+  sort?: "attention" | "name" | "status";
+  fields?: string;
 }
 
 /** The change of an instance, a link or an end of a relationship: only the values that differ from before. ``unlinked`` says that the record of a link or an end was removed, ``forgotten`` the same of an instance; an instance that is ``unlinked`` is replaced: the other fields are its whole new record. In ``applied``, ``failed``, ``told`` and ``before_failure`` an empty entry says that the operation no longer counts, in ``drift`` that the value is again what it was; attributes and outputs are those that were set. ``note`` held the reason of a status in the third format: it is read, and no longer written. */
@@ -1211,6 +1224,8 @@ export interface JobListData {
 export interface JobSettings {
   parallel?: number;
   resume?: "always" | "never" | "server";
+  keep?: number;
+  keep_bytes?: number;
 }
 
 /** Steps of a job. */
@@ -1224,7 +1239,7 @@ export interface JobStepsData {
   counts: Record<string, number>;
 }
 
-/** Which jobs are wanted, the newest first. */
+/** Which jobs are wanted. */
 export interface JobsFields {
   limit?: number;
   status?: string;
@@ -1232,6 +1247,11 @@ export interface JobsFields {
   ensemble?: string;
   q?: string;
   after?: string;
+  by?: string;
+  since?: string | null;
+  until?: string | null;
+  sort?: "newest" | "oldest";
+  fields?: string;
 }
 
 /** A number of instances that was set by `scale`: it is valid as long as the template asks for what it asked for then, ``over``. ``job`` has set it, "" for the one that the plan is for. */
@@ -1251,9 +1271,10 @@ export interface KnownJob {
   start: string;
   seconds: number | null;
   summary: string;
+  by: string;
 }
 
-/** The newest jobs of all ensembles that one may see. */
+/** The newest jobs of all ensembles that one may see, or the oldest. */
 export interface KnownJobs {
   items: KnownJob[];
   missing: string[];
@@ -2955,7 +2976,7 @@ export interface Routes {
     body: undefined;
     answer: ListPartAskedPlan;
   };
-  /** The newest jobs of all ensembles that I see. */
+  /** The newest jobs of all ensembles that I see, or the oldest. */
   "GET /jobs": {
     path: Record<string, never>;
     query: JobsFields;

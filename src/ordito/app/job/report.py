@@ -63,6 +63,32 @@ class CausesReport(msgspec.Struct, frozen=True):
     """The ids of the lifecycle steps of an incomplete change, whose work a rollback would undo."""
 
 
+class HealedInstance(msgspec.Struct, frozen=True):
+    """What a healing has come to for one instance."""
+
+    healing: str
+    """What was done, or ``failed``."""
+    local: str
+    """Its status now."""
+    state: str
+    """Its node state now."""
+    reason: str = ""
+    """Whose status could not be found out, so that it was left alone, "" where it was not."""
+    unlinked: tuple[str, ...] = ()
+    """The targets of its relationships that have failed."""
+
+
+class HealedReport(msgspec.Struct, frozen=True):
+    """What a healing has come to."""
+
+    instances: Mapping[str, HealedInstance]
+    """By the ids of the instances that were to be healed."""
+    missed: tuple[str, ...] = ()
+    """The instances on those that needed nothing that must still be created again."""
+    keeps_data: bool = False
+    """Whether one of them keeps data: then replacing it is not proposed."""
+
+
 class JobReport(msgspec.Struct, frozen=True):
     """How a job ended."""
 
@@ -92,3 +118,5 @@ class JobReport(msgspec.Struct, frozen=True):
     """Whether the workflow is one of the template."""
     given: tuple[str, ...] = ()
     """The options of its command that the next one needs as well (``requests.GIVEN_AGAIN``)."""
+    healed: HealedReport | None = None
+    """What it has come to where it was to heal, None for other jobs, and where it was resumed."""

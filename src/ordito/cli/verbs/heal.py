@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,7 +12,7 @@ from ordito.app.requests import HealRequest
 from ordito.base.text import listed
 from ordito.base.text_width import width
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.job_verb import carry_out, finisher, job_verb
+from ordito.cli.job_verb import carry_out, job_verb
 from ordito.cli.session import Session
 from ordito.cli.text_width import pad
 
@@ -21,21 +21,19 @@ if TYPE_CHECKING:
     from ordito.results.jobs import HealedData, HealingsData, JobEndData, NoJobData
 
     HealData = JobEndData | NoJobData | HealingsData
-    from ordito.app.proposal import Proposal
+    from ordito.app.job.report import HealedReport
     from ordito.app.workflow_run import WorkflowRequest, WorkflowResult
     from ordito.cli.conversation import CliConversation
-    from ordito.instances.records import Instance
 
 
 MOST_NAMED = 12
-NOT_NEEDED, REPAIRED, RESTARTED, REPLACED, FAILED = "not needed", "repaired", "restarted", "replaced", "failed"
-UNLINKED, TAKEN = "not linked", "taken for ok"
+NOT_NEEDED = "not needed"
 SAID = {
     NOT_NEEDED: "is ok: nothing to heal",
-    REPAIRED: "was repaired in place",
-    RESTARTED: "was stopped and started",
-    REPLACED: "was replaced",
-    TAKEN: "is taken as ok: no operation can heal it, and no operation can check it",
+    "repaired": "was repaired in place",
+    "restarted": "was stopped and started",
+    "replaced": "was replaced",
+    "taken for ok": "is taken as ok: no operation can heal it, and no operation can check it",
 }
 
 
@@ -90,13 +88,21 @@ def heal_command(session: Session, request: WorkflowRequest) -> ExitCode:
 
 def _heal_there(session: Session, request: WorkflowRequest, wanted: HealRequest) -> ExitCode:
     """The same at a server: a plan for each instance, one after the other."""
+    ended: list[WorkflowResult] = []
     worst = ExitCode.DONE
+
+    def finish(result: WorkflowResult, conversation: CliConversation, session: Session) -> ExitCode:
+        ended.append(result)
+        return _end(result, conversation, session)
+
     for name in wanted.names:
         one = msgspec.structs.replace(request, wanted=msgspec.structs.replace(wanted, names=(name,)))
-        code = carry_out(session, one, finisher("check"))
+        code = carry_out(session, one, finish)
         worst = worst if code is ExitCode.DONE else code
         if code not in (ExitCode.DONE, ExitCode.JOB_FAILED, ExitCode.UNREACHABLE):
             break  # The command was to end, or somebody has to approve.
+    if ended:
+        _say(ended, session)
     return worst
 
 
@@ -117,84 +123,54 @@ def _end(result: WorkflowResult, conversation: CliConversation, session: Session
     write_report(result.report, conversation.ledger, session)
     suggest(result.report, session)
     code = exit_code(result.report)
-    return ExitCode.UNREACHABLE if code is ExitCode.DONE and _not_known(result) else code
+    healed = _healed(result)
+    is_unknown = healed is not None and any(one.reason for one in healed.instances.values())
+    return ExitCode.UNREACHABLE if code is ExitCode.DONE and is_unknown else code
 
 
-def _not_known(result: WorkflowResult) -> Mapping[str, str]:
-    """The instances that were not healed because their status, or that of their hosts, could not be found out."""
-    from ordito.app.proposals.heal import not_known
-
-    return not_known(result.proposal) if result.proposal is not None else {}
+def _healed(result: WorkflowResult) -> HealedReport | None:
+    return result.report.healed if result.report is not None else None
 
 
 def _say(ended: Sequence[WorkflowResult], session: Session) -> None:
     """Report the result for each instance, over all jobs."""
-    from ordito.app.proposals.heal import runs_nothing, still_missed, to_heal
     from ordito.cli.job_view import check_locked, exit_code
     from ordito.cli.progress.report import NextCommand
     from ordito.results.jobs import HealedData, HealingsData, NoJobData, job_end_data
 
-    records: list[Instance] = []
-    came_to: dict[str, str] = {}
     reports: list[JobEndData] = []
-    unknown: dict[str, str] = {}
+    instances: dict[str, HealedData] = {}
     locked: dict[str, str] = {}
     missed: dict[str, None] = {}
-    unlinked: dict[str, tuple[str, ...]] = {}
     for result in ended:
-        if result.report is not None and result.proposal is not None:
-            healed = [result.proposal.snapshot.instances[i] for i in to_heal(result.proposal)]
-            unknown |= _not_known(result)
-            if exit_code(result.report) is ExitCode.DONE:  # Of another the end of its job has said so.
-                locked |= result.report.causes.locked
-            anew = TAKEN if runs_nothing(result.proposal.plan) else REPLACED
-            came_to |= {
-                record.id: FAILED if record.id in unknown else _came_to(record, result.report.job, anew)
-                for record in healed
-            }
-            unlinked |= _unlinked(result.proposal, [r.id for r in healed if came_to[r.id] != FAILED])
-            not_needed = [record.id for record in healed if came_to[record.id] == NOT_NEEDED]
-            missed |= dict.fromkeys(still_missed(result.proposal, not_needed))
-            records += healed
-            reports.append(job_end_data(result.report))
-    came_to |= dict.fromkeys(unlinked, UNLINKED)
-    instances = {
-        r.id: HealedData(came_to[r.id], r.local, r.state, unknown.get(r.id) or UNSET, unlinked.get(r.id) or UNSET)
-        for r in records
-    }
+        healed = _healed(result)
+        if result.report is None or healed is None:
+            continue
+        if exit_code(result.report) is ExitCode.DONE:  # Of another the end of its job has said so.
+            locked |= result.report.causes.locked
+        instances |= {
+            name: HealedData(one.healing, one.local, one.state, one.reason or UNSET, one.unlinked or UNSET)
+            for name, one in healed.instances.items()
+        }
+        missed |= dict.fromkeys(healed.missed)
+        reports.append(job_end_data(result.report))
     found: HealData = NoJobData(workflow="heal", instances=instances)
     if reports:
         one = msgspec.structs.replace(reports[0], instances=instances)
         found = one if len(reports) == 1 else HealingsData("heal", tuple(reports), instances)
     session.show(found, _write)
-    if unlinked:
+    if any(one.unlinked for one in instances.values()):
         session.next(NextCommand(session.settings.command("deploy"), "establish the relationships that have failed"))
     if missed:
         session.warn(f"{listed([*missed], MOST_NAMED)} existed before, and must still be created again")
         session.next(NextCommand(session.settings.command("deploy"), "create what is still missing"))
-    not_needed = [i for i, how in came_to.items() if how == NOT_NEEDED]
-    if not_needed and len(not_needed) == len(came_to) and not any(_keep_data(result) for result in ended):
+    not_needed = [name for name, one in instances.items() if one.healing == NOT_NEEDED]
+    keep_data = any(healed.keeps_data for result in ended if (healed := _healed(result)) is not None)
+    if not_needed and len(not_needed) == len(instances) and not keep_data:
         session.next(NextCommand(session.settings.command("heal", *not_needed, "--reinstall"), "replace it anyway"))
     if locked:
         words, purpose = check_locked(locked)
         session.next(NextCommand(session.settings.command(*words), purpose))
-
-
-def _keep_data(result: WorkflowResult) -> bool:
-    """Whether something that a job was to heal keeps data: then replacing it is not proposed."""
-    from ordito.app.proposals.heal import to_heal
-
-    if (proposal := result.proposal) is None:
-        return False
-    nodes, records = proposal.source.whole.service.nodes, proposal.snapshot.instances
-    return any(nodes[records[i].node].keeps_data for i in to_heal(proposal) if records[i].node in nodes)
-
-
-def _unlinked(proposal: Proposal, instances: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The instances with failed relationships, each with the targets."""
-    from ordito.app.proposals.heal import failed_links
-
-    return {name: targets for name in instances if (targets := failed_links(proposal, name))}
 
 
 def _write(found: HealData, channel: Channel) -> None:
@@ -209,16 +185,3 @@ def _said(found: HealedData) -> str:
     if found.unlinked:
         return f"is {found.local} itself, but its relationship with {listed(found.unlinked, MOST_NAMED)} has failed"
     return SAID.get(found.healing, f"is {found.local}: it could not be healed")
-
-
-def _came_to(record: Instance, job: str, anew: str) -> str:
-    """What the job has done with an instance; ``anew`` is the word if it was replaced."""
-    from ordito.instances.status import OPERATIONAL
-    from ordito.work.probes import HEAL
-
-    if record.local not in OPERATIONAL:
-        return FAILED
-    if record.created >= job:
-        return anew
-    done = {key.rpartition(".")[2] for key, one in record.applied.items() if one.change >= job}
-    return RESTARTED if "start" in done else REPAIRED if HEAL in done else NOT_NEEDED

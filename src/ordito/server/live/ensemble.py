@@ -25,16 +25,24 @@ from ordito.ensemble.owner import LockOwner
 from ordito.results.picture.letters import STATES, STATUSES, letters
 from ordito.server.answers import stamp_of
 from ordito.server.live.feed import Item, Place
+from ordito.server.live.outbox import OutboxTail, ToldEvent
 from ordito.server.live.tail import FileTail
 from ordito.source.new_files import open_regular
 from ordito.source.reach import within
 
 STAMP_PAUSE = 0.25
+FREEZE = "freeze.changed"
+
 COLLECTED = 0.05
 """Seconds for which changes of instances are collected, besides those between two looks at the events."""
 
 MOST_LINES = 20_000
 """So many events of a job are read at once."""
+
+
+def is_of_freezes(event: ToldEvent) -> bool:
+    """Whether an event tells that something is frozen, or is not any more."""
+    return event.type == FREEZE
 
 
 class EnsemblePlace(msgspec.Struct, frozen=True):
@@ -43,30 +51,36 @@ class EnsemblePlace(msgspec.Struct, frozen=True):
     stamp: str = ""
     job: str = ""
     offset: int = 0
+    told: int = -1
+    """The number of the last event of the server that was told, -1 where that is not known."""
 
     @property
     def text(self) -> str:
         """The place in a cursor."""
-        return f"{self.stamp} {self.job} {self.offset}"
+        told = str(self.told) if self.told >= 0 else ""
+        return f"{self.stamp} {self.job} {self.offset} {told}"
 
 
 def ensemble_place(place: Place) -> EnsemblePlace:
     """The place that a text means; the beginning for any other text."""
     parts = place.split(" ") if isinstance(place, str) else []
-    if len(parts) == 3 and parts[2].isdecimal() and len(parts[2]) < 20:
-        return EnsemblePlace(parts[0], parts[1], int(parts[2]))
+    # Earlier servers told nothing of their own.
+    numbers = parts[2:] if parts[3:] != [""] else parts[2:3]
+    if len(parts) in (3, 4) and all(one.isdecimal() and len(one) < 20 for one in numbers):
+        return EnsemblePlace(parts[0], parts[1], *map(int, numbers))
     return EnsemblePlace()
 
 
-def present_place(directory: str) -> EnsemblePlace:
-    """Where an ensemble is now. Who reads it afterwards sees at least what has happened up to here."""
+def present_place(directory: str, told: int = -1) -> EnsemblePlace:
+    """Where an ensemble is now, and the server with what it tells. Who reads it afterwards sees at least what has
+    happened up to here."""
     try:
         layout = Layout(Path(directory))
         job = marked(layout.journal)
-        return EnsemblePlace(stamp_of(directory), job, whole_end(directory, job) if job else 0)
+        return EnsemblePlace(stamp_of(directory), job, whole_end(directory, job) if job else 0, told)
     except (EnsembleError, OSError):
         # Who asks for the ensemble itself is told why it cannot be read.
-        return EnsemblePlace("unreadable")
+        return EnsemblePlace("unreadable", told=told)
 
 
 LONGEST_LINE = 1 << 16
@@ -91,15 +105,16 @@ Leave = Callable[[FileTail], None]
 class Ensembles:
     """The ensembles that somebody follows."""
 
-    def __init__(self, enter: Enter, leave: Leave) -> None:
+    def __init__(self, enter: Enter, leave: Leave, outbox: OutboxTail) -> None:
         """``enter`` gives the tail of a file, which ``leave`` takes back."""
+        self._outbox = outbox
         self._enter = enter
         self._leave = leave
         self._watched: dict[str, _Watched] = {}
 
     def watch(self, directory: str) -> _Watched:
         """An ensemble that somebody begins to follow."""
-        found = self._watched.setdefault(directory, _Watched(directory, self._enter, self._leave))
+        found = self._watched.setdefault(directory, _Watched(directory, self._enter, self._leave, self._outbox))
         found.enter()
         return found
 
@@ -112,8 +127,9 @@ class Ensembles:
 class _Watched:
     """An ensemble, looked at again and again while somebody follows it."""
 
-    def __init__(self, directory: str, enter: Enter, leave: Leave) -> None:
+    def __init__(self, directory: str, enter: Enter, leave: Leave, outbox: OutboxTail) -> None:
         self.directory = directory
+        self._outbox = outbox
         self.layout = Layout(Path(directory))
         self.now = EnsemblePlace()
         self.changed = asyncio.Event()
@@ -128,7 +144,7 @@ class _Watched:
     def enter(self) -> None:
         self._watchers += 1
         if self._task is None:
-            self._take(present_place(self.directory))
+            self._take(self._present())
             self._task = asyncio.create_task(self._look())
 
     def leave(self) -> bool:
@@ -148,10 +164,13 @@ class _Watched:
             self._leave_tail(self.tail)
         self.tail = self._enter_tail(self.layout.events(job)) if job else None
 
+    def _present(self) -> EnsemblePlace:
+        return present_place(self.directory, self._outbox.newest)
+
     async def _look(self) -> None:
         while True:
             await self._pause()
-            before, now = self.now, present_place(self.directory)
+            before, now = self.now, self._present()
             self._take(now)
             if now != before:
                 self.changed.set()
@@ -169,8 +188,15 @@ class _Watched:
 class EnsembleFeed:
     """An ensemble, followed by one stream."""
 
-    def __init__(self, name: str, ensembles: Ensembles, directory: str) -> None:
-        self._name = name
+    def __init__(self, of: tuple[str, str], ensembles: Ensembles, directory: str, outbox: OutboxTail) -> None:
+        """``of`` are the project and the name."""
+        self._of = of
+        self._name = f"ensemble:{of[0]}/{of[1]}"
+        self._outbox = outbox
+        self._looked_at, self._behind = outbox.newest, 0
+        """Up to here the server had nothing to tell of it, where it was read last: for who has no place in that, and
+        for who has one."""
+
         self._ensembles = ensembles
         self._watched = ensembles.watch(directory)
         self.start: Place = 0
@@ -179,26 +205,43 @@ class EnsembleFeed:
         """What is told behind a place. Raises ``EnsembleError``."""
         now = self._watched.now
         # Who has no place yet reads the ensemble itself first.
-        known = place if isinstance(place, str) else EnsemblePlace("", now.job, now.offset).text
-        at = ensemble_place(known)
-        found: list[Item] = []
+        known = place if isinstance(place, str) else EnsemblePlace("", now.job, now.offset, now.told).text
+        at, found = self._told(ensemble_place(known))
         # Of a job that has ended meanwhile, what it did last is told before what the next one does.
         for job, offset in {at.job: at.offset, now.job: at.offset if now.job == at.job else 0}.items():
             if job:
-                at = self._take(EnsemblePlace(at.stamp, job, offset), found)
+                at = self._take(EnsemblePlace(at.stamp, job, offset, at.told), found)
         if at.stamp != now.stamp:
-            at = EnsemblePlace(now.stamp, at.job, at.offset)
+            at = EnsemblePlace(now.stamp, at.job, at.offset, at.told)
             owner = self._holder()
             data = {"topic": self._name, "type": "ensemble.changed", "holder": str(owner) if owner else None}
             found.append(Item("ensemble.changed", msgspec.json.encode(data), at.text))
         return found
+
+    def _told(self, at: EnsemblePlace) -> tuple[EnsemblePlace, list[Item]]:
+        """What the server tells of it behind a place, and the place behind that."""
+        found, newest = [], self._outbox.newest
+        # Who has no place behind an event wants no history.
+        first = max(at.told, self._behind) if at.told >= 0 else self._looked_at
+        for event in self._outbox.read(first, self._is_wanted):
+            at = msgspec.structs.replace(at, told=event.number)
+            said = {**msgspec.json.decode(event.body, type=dict[str, object]), "topic": self._name}
+            found.append(Item(event.type, msgspec.json.encode(said), at.text))
+        if not found:
+            self._looked_at = self._behind = newest
+        return at, found
+
+    def _is_wanted(self, event: ToldEvent) -> bool:
+        if is_of_freezes(event):
+            return event.project in ("", self._of[0]) and event.ensemble in ("", self._of[1])
+        return event.topic == self._name
 
     def _take(self, at: EnsemblePlace, found: list[Item]) -> EnsemblePlace:
         """Find what a job has changed behind a place; returns the place behind that."""
         lines, changes = self._lines(at.job, at.offset), _Changes()
         for _, line in lines:
             changes.add(line)
-        behind = EnsemblePlace(at.stamp, at.job, lines[-1][0] if lines else at.offset)
+        behind = EnsemblePlace(at.stamp, at.job, lines[-1][0] if lines else at.offset, at.told)
         if changes.there:
             data = {"topic": self._name, "type": "instances.changed", "job": at.job, **changes.columns}
             found.append(Item("instances.changed", msgspec.json.encode(data), behind.text))

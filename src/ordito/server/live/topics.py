@@ -5,9 +5,10 @@
 | ``plan:P/E/ID`` | ``plan.changed``: a plan has come into another state; the place is the number of an event |
 | ``plans:P/E`` | the same of all plans of an ensemble |
 | ``inbox`` | the same of all plans that one may see |
-| ``ensembles`` | what the server tells of all ensembles that one may see: plans, jobs, drift |
+| ``ensembles`` | what the server tells of all ensembles that one may see: plans, jobs, drift, freezes |
 | ``ensemble:P/E`` | ``ensemble.changed``: something of it is not as before; ``instances.changed``: what a job does
-  to instances, in columns; the place is a stamp, a job, and an offset in its events |
+  to instances, in columns; ``freeze.changed`` and what else the server tells of it; the place is a stamp, a job, an
+  offset in its events, and the number of an event of the server |
 | ``job:P/E/JOB`` | the events of a job; the place is an offset in their file |
 | ``log:P/E/JOB`` | what the operations of a job print, as ``step.log``; the place is an offset in the log |
 """
@@ -25,7 +26,7 @@ import msgspec
 from ordito.base.change_ids import is_change_id
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.logs import frames_from
-from ordito.server.live.ensemble import EnsembleFeed, Ensembles
+from ordito.server.live.ensemble import EnsembleFeed, Ensembles, is_of_freezes
 from ordito.server.live.feed import AT_ONCE, Feed, Item, Place
 from ordito.server.live.outbox import OutboxTail, ToldEvent
 from ordito.server.live.tail import FileTail
@@ -73,7 +74,7 @@ class Topics:
     def __init__(self, outbox: OutboxTail) -> None:
         self._outbox = outbox
         self._tails: dict[Path, FileTail] = {}
-        self._ensembles = Ensembles(self.tail, self.leave)
+        self._ensembles = Ensembles(self.tail, self.leave, outbox)
         self.streams = 0
         """How many streams are open."""
 
@@ -86,7 +87,7 @@ class Topics:
         if topic.kind in TOLD:
             return _OutboxFeed(self._outbox, topic, sees)
         if topic.kind == "ensemble":
-            return EnsembleFeed(topic.name, self._ensembles, directory)
+            return EnsembleFeed((topic.project, topic.ensemble), self._ensembles, directory, self._outbox)
         layout = Layout(Path(directory))
         if topic.kind == "log":
             return _LogFeed(self, topic, layout)
@@ -145,6 +146,9 @@ class _OutboxFeed:
             return event.topic == f"plan:{topic.job}" and self._is_here(event)
         if topic.kind == "plans":
             return event.topic.startswith("plan:") and self._is_here(event)
+        if topic.kind == "ensembles" and is_of_freezes(event):
+            # Which of the ensembles are frozen by it, whoever follows them knows: the list of freezes says no more.
+            return not event.project or self._sees(event.project, event.ensemble)
         if not event.ensemble or not self._sees(event.project, event.ensemble):
             return False
         return topic.kind == "ensembles" or event.topic.startswith("plan:")

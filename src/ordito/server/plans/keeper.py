@@ -23,7 +23,7 @@ from ordito.app.surroundings import around
 from ordito.app.work_items import AskedRequest, PlanItem, ResumeItem, WorkItem
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_history import job_lines
-from ordito.ensemble.job_mark import marked
+from ordito.ensemble.job_mark import marked, may_be_marked
 from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
@@ -384,7 +384,8 @@ class PlanKeeper:
         return self._task_of(item, await self._reads(project, ensemble))
 
     def _task_of(self, item: WorkItem, reads: tuple[str, ...]) -> RunnerTask:
-        return RunnerTask(item, around(self._parts.settings.surroundings, reads))
+        settings = self._parts.settings
+        return RunnerTask(item, around(settings.surroundings, reads), settings.now.jobs.retention)
 
     async def _directory(self, row: Row[Any]) -> str:
         return await self._database.read(partial(directory_of, project=row.project, ensemble=row.ensemble))
@@ -582,6 +583,9 @@ def _interrupted(known: Sequence[tuple[str, str, str]], everybodys: bool) -> lis
     """Of ensembles, those with a job that is to be resumed; of one that cannot be read that is not known."""
     found = []
     for one in known:
+        # Of hundreds of ensembles nearly none has a job, and this asks for one of them in some microseconds.
+        if not may_be_marked(one[2]):
+            continue
         with contextlib.suppress(EnsembleError, OSError):
             if _is_interrupted(one[2], everybodys):
                 found.append(one)

@@ -19,7 +19,7 @@ from ordito.app.surroundings import around
 from ordito.app.work_items import NoticesItem
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.files import mark_of
-from ordito.ensemble.inbox import Inbox
+from ordito.ensemble.inbox import Inbox, may_have_inbox
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.server.database.database import Database
@@ -77,9 +77,8 @@ class WaitingNotices:
         try:
             reads = await parts.database.read(partial(reads_of, home=parts.home, project=project, ensemble=ensemble))
             mark, waits = await asyncio.to_thread(self._look, reads[0])
-            if waits and parts.runners.start(
-                name, RunnerTask(NoticesItem(reads[0]), around(parts.settings.surroundings, reads))
-            ):
+            reach, retention = around(parts.settings.surroundings, reads), parts.settings.now.jobs.retention
+            if waits and parts.runners.start(name, RunnerTask(NoticesItem(reads[0]), reach, retention)):
                 self._tried[reads[0]] = mark, time.monotonic()
         except (ApiProblem, EnsembleError, OSError) as error:
             _LOG.warning("cannot handle the notices of %s/%s: %s", project, ensemble, error)
@@ -99,4 +98,4 @@ class WaitingNotices:
 
 
 def _with_inbox(found: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    return [one for one in found if Layout(Path(one[2])).inbox.exists()]
+    return [one for one in found if may_have_inbox(one[2])]

@@ -11,6 +11,7 @@ import msgspec
 
 from ordito.app.surroundings import Surroundings
 from ordito.app.work_items import WorkItem
+from ordito.ensemble.logs import Retention
 from ordito.results.failure import Failure
 from ordito.results.findings import FindingData
 
@@ -48,6 +49,8 @@ class RunnerTask(msgspec.Struct, frozen=True):
 
     item: WorkItem
     surroundings: Surroundings
+    retention: Retention = Retention()
+    """How much of the logs and events of its ensemble is kept afterwards."""
 
 
 class Kill(msgspec.Struct, frozen=True, tag="kill"):

@@ -21,6 +21,7 @@ from ordito.base.diagnostics import InvalidDocument
 from ordito.base.sensitive import encode_hook
 from ordito.engine.ports import JobSuspended
 from ordito.ensemble.layout import Layout
+from ordito.ensemble.logs import retain
 from ordito.ensemble.owner import SUSPEND, ask
 from ordito.planning.refused import PlanRefused
 from ordito.results.failure import EXPECTED, failure_of, seen_from
@@ -48,6 +49,7 @@ def run(given: int, out: int) -> None:
     with os.fdopen(given, "rb") as file:
         task = _TASK.decode(file.read())
     enter(task.surroundings)
+    retain(task.retention)
     news = _NewsFile(out)
     news.tell(_outcome(task.item, news))
 

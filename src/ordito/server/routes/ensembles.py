@@ -53,9 +53,9 @@ def look(use_case: UseCase[Any, Any], *, keeps: bool = True, named: str = "") ->
             asked = msgspec.structs.replace(asked, **{printed: False})
         reads = await reads_for(call)
         # Before it is read: a stream that begins here may tell a thing twice, and leaves nothing out.
-        cursor = cursor_text({_topic(call): present_place(reads[0]).text})
+        cursor = cursor_text({_topic(call): present_place(reads[0], call.services.outbox.newest).text})
         found = await call.services.answers.ask(use_case.name, reads[0], asked, keeps=keeps, reads=reads)
-        return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor})
+        return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor}, gzip=found.gzip)
 
     return handler
 
@@ -77,10 +77,10 @@ class _InstanceQuery(Fields, frozen=True):
 
 async def _instance(call: ApiCall) -> Reply:
     reads = await reads_for(call)
-    cursor = cursor_text({_topic(call): present_place(reads[0]).text})
+    cursor = cursor_text({_topic(call): present_place(reads[0], call.services.outbox.newest).text})
     asked = DescribeAsked(f"instance:{call.path['name']}", MOST_CHANGES)
     found = await call.services.answers.ask(DESCRIBE.name, reads[0], asked, reads=reads)
-    return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor})
+    return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor}, gzip=found.gzip)
 
 
 MOST_CHANGES = 20

@@ -50,7 +50,7 @@ def _look(use_case: UseCase[Any, Any]) -> Handler:
         end = whole_end(reads[0], job)
         found = await call.services.answers.ask(use_case.name, reads[0], asked, reads=reads, mark=str(end))
         cursor = cursor_text({f"job:{call.project}/{call.ensemble}/{job}": end})
-        return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor})
+        return Reply(found.body, headers={"ETag": found.etag, "Ordito-Cursor": cursor}, gzip=found.gzip)
 
     return handler
 
@@ -204,7 +204,7 @@ def _of_log(use_case: UseCase[Any, Any]) -> Handler:
         reads = await reads_for(call)
         mark = str(path.stat().st_size) if path.exists() else ""
         found = await call.services.answers.ask(use_case.name, reads[0], asked, reads=reads, mark=mark)
-        return Reply(found.body, headers={"ETag": found.etag})
+        return Reply(found.body, headers={"ETag": found.etag}, gzip=found.gzip)
 
     return handler
 
@@ -225,7 +225,7 @@ async def _report(call: ApiCall) -> Reply:
         "Content-Security-Policy": f"{POLICY}; frame-ancestors 'none'; sandbox",
         "Content-Disposition": f'inline; filename="{job}.html"',
     }
-    return Reply(found.body, headers=headers, media=HTML)
+    return Reply(found.body, headers=headers, media=HTML, gzip=found.gzip)
 
 
 UNKNOWN_JOB = ("unknown-job", "ambiguous-job", "no-jobs")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from ordito.app.work_items import ResumeItem
 from ordito.ensemble.errors import EnsembleError
@@ -21,12 +22,12 @@ from ordito.ensemble.owner import CANCEL, NOW, ask
 from ordito.results.jobs import JOBS
 from ordito.server.answers import KeptAnswer
 from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
-from ordito.server.database.tables import ENSEMBLES
+from ordito.server.database.tables import ENSEMBLES, PLANS
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of, reads_of_row
-from ordito.server.plans.store import frozen_by
+from ordito.server.plans.store import Author, frozen_by
 from ordito.server.problems import ApiProblem
-from ordito.server.route import BASE, ENSEMBLE, Fields, Reply, Route
+from ordito.server.route import BASE, ENSEMBLE, Fields, Reply, Route, Wanted
 from ordito.source.reach import within
 
 
@@ -123,7 +124,7 @@ def _unfinished(layout: Layout) -> str:
 
 
 class JobsFields(Fields, frozen=True):
-    """Which jobs are wanted, the newest first."""
+    """Which jobs are wanted."""
 
     limit: Annotated[int, msgspec.Meta(ge=1, le=500)] = 50
     status: str = ""
@@ -139,6 +140,21 @@ class JobsFields(Fields, frozen=True):
     after: str = ""
     """The cursor with which the part before it ended, "" for the first part."""
 
+    by: Annotated[str, msgspec.Meta(max_length=300)] = ""
+    """Who has asked for them, as ``by`` of a job."""
+
+    since: datetime | None = None
+    """They began at this moment or later; without a time zone it is one in UTC."""
+
+    until: datetime | None = None
+    """They began before this moment."""
+
+    sort: Literal["newest", "oldest"] = "newest"
+    """Which of them come first."""
+
+    fields: Wanted = ""
+    """The fields of each item that are wanted, with commas between their names; "" for all."""
+
 
 class KnownJob(msgspec.Struct, frozen=True):
     """A job of an ensemble."""
@@ -151,10 +167,12 @@ class KnownJob(msgspec.Struct, frozen=True):
     start: str
     seconds: float | None
     summary: str
+    by: str = ""
+    """Who has asked for it, "" where it was not begun by a plan of this server."""
 
 
 class KnownJobs(msgspec.Struct, frozen=True):
-    """The newest jobs of all ensembles that one may see."""
+    """The newest jobs of all ensembles that one may see, or the oldest."""
 
     items: tuple[KnownJob, ...]
     missing: tuple[str, ...]
@@ -183,7 +201,7 @@ _LINES = msgspec.json.Decoder(_Lines)
 async def _jobs(call: ApiCall) -> Reply:
     fields: JobsFields = call.query
     services = call.services
-    before = key_in(fields.after, TEXT)
+    behind = key_in(fields.after, TEXT)
     rows = await services.database.read(lambda connection: connection.execute(select(ENSEMBLES)).all())
     seen = [row for row in rows if call.may(Permission.READ, row.project, row.name)]
     seen = [row for row in seen if fields.ensemble in ("", f"{row.project}/{row.name}")]
@@ -191,37 +209,72 @@ async def _jobs(call: ApiCall) -> Reply:
     reads = [reads_of_row(row, services.home) for row in there]
     answers = await services.answers.of_many(JOBS.name, reads, PATIENCE)
     known = list(zip([(row.project, row.name) for row in there], answers, strict=True))
-    return Reply(await asyncio.to_thread(_newest, known, fields, before))
+    authors = await services.database.read(authors_of_jobs)
+    return Reply(await asyncio.to_thread(_first, known, authors, fields, behind))
 
 
-def _newest(answers: Sequence[tuple[tuple[str, str], object]], fields: JobsFields, before: str | None) -> KnownJobs:
-    """The newest jobs in the lists of ensembles, of which each may be very long, or those behind a place."""
+def authors_of_jobs(connection: Connection) -> dict[str, str]:
+    """Who has asked for the jobs of plans, by their ids."""
+    rows = connection.execute(select(PLANS.c.job, PLANS.c.kind, PLANS.c.who).where(PLANS.c.job != ""))
+    return {row.job: Author(row.kind, row.who).shown for row in rows}
+
+
+def _first(
+    answers: Sequence[tuple[tuple[str, str], object]],
+    authors: Mapping[str, str],
+    fields: JobsFields,
+    behind: str | None,
+) -> KnownJobs:
+    """The first jobs in the lists of ensembles, of which each may be very long, or those behind a place."""
     found: list[KnownJob] = []
-    missing = []
+    missing, is_newest = [], fields.sort == "newest"
     for (project, name), answer in answers:
         if not isinstance(answer, KeptAnswer):
             missing.append(f"{project}/{name}")
             continue
-        lines = (line for line in _LINES.decode(answer.body).jobs if _fits(line, project, name, fields))
-        earlier = (line for line in lines if before is None or _place(line) < before)
-        newest = heapq.nlargest(fields.limit + 1, earlier, key=_place)
-        found += [KnownJob(project, name, **msgspec.structs.asdict(line)) for line in newest]
-    found.sort(key=_place, reverse=True)
+        lines = (line for line in _LINES.decode(answer.body).jobs if _fits(line, project, name, authors, fields))
+        further = (line for line in lines if behind is None or _is_behind(line, behind, is_newest))
+        first = (heapq.nlargest if is_newest else heapq.nsmallest)(fields.limit + 1, further, key=_place)
+        found += [
+            KnownJob(project, name, **msgspec.structs.asdict(line), by=authors.get(line.id, "")) for line in first
+        ]
+    found.sort(key=_place, reverse=is_newest)
     items = tuple(found[: fields.limit])
     after = cursor_of(_place(items[-1])) if len(found) > fields.limit else None
     return KnownJobs(items, tuple(missing), after)
 
 
+def _is_behind(line: _ListedJob, place: str, is_newest: bool) -> bool:
+    return _place(line) < place if is_newest else _place(line) > place
+
+
 def _place(job: _ListedJob | KnownJob) -> str:
-    """Where a job stands in the list, in which those that began last are in front."""
+    """Where a job stands in the list, by when it began."""
     return f"{job.start} {job.id}"
 
 
-def _fits(line: _ListedJob, project: str, ensemble: str, fields: JobsFields) -> bool:
-    if fields.status not in ("", line.outcome) or fields.workflow not in ("", line.workflow):
+def _fits(line: _ListedJob, project: str, ensemble: str, authors: Mapping[str, str], fields: JobsFields) -> bool:
+    by = authors.get(line.id, "")
+    if fields.by not in ("", by):
         return False
     text = fields.q.casefold()
-    return not text or text in f"{project}/{ensemble} {line.id} {line.workflow} {line.summary}".casefold()
+    if text and text not in f"{project}/{ensemble} {line.id} {line.workflow} {line.summary} {by}".casefold():
+        return False
+    is_so = fields.status in ("", line.outcome) and fields.workflow in ("", line.workflow)
+    return is_so and ((fields.since is None and fields.until is None) or _is_then(line.start, fields))
+
+
+def _is_then(start: str, fields: JobsFields) -> bool:
+    try:
+        began = datetime.fromisoformat(start)
+    except ValueError:
+        return False
+    is_late = fields.since is None or began >= _in_utc(fields.since)
+    return is_late and (fields.until is None or began < _in_utc(fields.until))
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 _JOB = ENSEMBLE + "/jobs/{job}"
@@ -241,7 +294,7 @@ TABLE = (
         method="GET",
         path=BASE + "/jobs",
         access=Access.ME,
-        summary="The newest jobs of all ensembles that I see.",
+        summary="The newest jobs of all ensembles that I see, or the oldest.",
         handler=_jobs,
         query=JobsFields,
         answers=(KnownJobs,),

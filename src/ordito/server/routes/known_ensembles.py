@@ -8,15 +8,17 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
+from ordito.base.change_ids import time_of
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_format import moment
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
+from ordito.instances.status import ABSENT, DEGRADED, ERROR, OK, PENDING, UNKNOWN
 from ordito.results.ensembles import CREATE, SUMMARY, EnsembleCreateAsked, EnsembleSummary
 from ordito.server.answers import KeptAnswer
 from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
@@ -25,9 +27,10 @@ from ordito.server.names import Name
 from ordito.server.packages import package_named, package_path
 from ordito.server.permissions import Permission
 from ordito.server.places import keep_reads, reads_of, reads_of_row, service_place
-from ordito.server.plans.states import PlanState
+from ordito.server.plans.states import OPEN, PlanState
+from ordito.server.plans.store import Author
 from ordito.server.problems import ApiProblem
-from ordito.server.route import BASE, ENSEMBLE, PROJECT, Fields, ListPart, Reply, Route
+from ordito.server.route import BASE, ENSEMBLE, PROJECT, Fields, ListPart, Reply, Route, Wanted
 from ordito.server.schedules.drifts import RememberedDrift, all_drifts
 from ordito.source.reach import within
 
@@ -71,6 +74,25 @@ class EnsembleData(msgspec.Struct, frozen=True):
     drift: RememberedDrift | None
     """What the last look for drift has found, null where nobody has looked."""
 
+    last_job: EnsembleJob | None
+    """The job that ran last, null for none, and where that is not known yet."""
+
+    plans: Mapping[str, int]
+    """How many plans have not ended, by their state: those that are ``waiting`` need approvals."""
+
+
+class EnsembleJob(msgspec.Struct, frozen=True):
+    """The job of an ensemble that ran last."""
+
+    id: str
+    workflow: str
+    status: str
+    start: str
+    """When it began, in UTC."""
+
+    by: str
+    """Who has asked for it, "" where it was not begun by a plan of this server."""
+
 
 class NewEnsemble(Fields, frozen=True):
     """An ensemble: a new one of a package, or one that exists already on the machine of the server."""
@@ -113,6 +135,13 @@ class EnsemblesQuery(Fields, frozen=True):
     after: str = ""
     """The cursor with which the part before it ended, "" for the first part."""
 
+    sort: Literal["name", "attention", "status"] = "name"
+    """In which order: those at which somebody should look come first, or the worst status does. But for ``name``, all
+    of them are looked at first."""
+
+    fields: Wanted = ""
+    """The fields of each item that are wanted, with commas between their names; "" for all."""
+
 
 class RemoveQuery(Fields, frozen=True):
     """What may be lost."""
@@ -134,6 +163,9 @@ class _Seen(msgspec.Struct, frozen=True):
     summary: EnsembleSummary | None = None
     problem: str = ""
     drift: RememberedDrift | None = None
+    plans: Mapping[str, int] = {}
+    last_by: str = ""
+    """Who has asked for the last job."""
 
 
 def _labels(row: Row[Any]) -> dict[str, str]:
@@ -156,7 +188,32 @@ def _data(call: ApiCall, seen: _Seen) -> EnsembleData:
         summary=seen.summary,
         problem=seen.problem,
         drift=seen.drift,
+        last_job=_last_job(seen),
+        plans=seen.plans,
     )
+
+
+def _last_job(seen: _Seen) -> EnsembleJob | None:
+    last = seen.summary.last_job if seen.summary is not None else None
+    if last is None:
+        return None
+    return EnsembleJob(last.id, last.workflow, last.status, time_of(last.id), seen.last_by)
+
+
+def _open_plans(connection: Connection) -> dict[tuple[str, str], dict[str, int]]:
+    """How many plans of each ensemble have not ended, by state."""
+    columns = PLANS.c.project, PLANS.c.ensemble, PLANS.c.state
+    rows = connection.execute(select(*columns, func.count()).where(PLANS.c.state.in_(OPEN)).group_by(*columns))
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for project, ensemble, state, count in rows:
+        found.setdefault((project, ensemble), {})[state] = count
+    return found
+
+
+def _authors(connection: Connection, jobs: Sequence[str]) -> dict[str, str]:
+    """Who has asked for some jobs, by their ids."""
+    rows = connection.execute(select(PLANS.c.job, PLANS.c.kind, PLANS.c.who).where(PLANS.c.job.in_(jobs)))
+    return {row.job: Author(row.kind, row.who).shown for row in rows}
 
 
 def _on_disk(row: Row[Any], labels: Mapping[tuple[str, str], tuple[str, ...]]) -> _Seen:
@@ -182,8 +239,8 @@ def _package_labels(connection: Connection) -> dict[tuple[str, str], tuple[str, 
 async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list[_Seen]:
     """What is known of ensembles now; what a look has not said after some ``seconds`` is left open."""
     services = call.services
-    labels, drifts = await services.database.read(
-        lambda connection: (_package_labels(connection), all_drifts(connection))
+    labels, drifts, plans = await services.database.read(
+        lambda connection: (_package_labels(connection), all_drifts(connection), _open_plans(connection))
     )
     # Each is looked at on the disk.
     found = await asyncio.to_thread(lambda: [_on_disk(row, labels) for row in rows])
@@ -196,8 +253,18 @@ async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list
             found[place] = msgspec.structs.replace(found[place], summary=summary)
         elif answer is not None:
             found[place] = msgspec.structs.replace(found[place], problem=answer.detail)
-    known = ((one, drifts.get((one.row.project, one.row.name))) for one in found)
-    return [msgspec.structs.replace(one, drift=drift) for one, drift in known]
+    lasts = [one.summary.last_job for one in found if one.summary is not None]
+    jobs = [last.id for last in lasts if last is not None]
+    authors = await services.database.read(lambda connection: _authors(connection, jobs))
+    return [
+        msgspec.structs.replace(
+            one,
+            drift=drifts.get((one.row.project, one.row.name)),
+            plans=plans.get((one.row.project, one.row.name), {}),
+            last_by=authors.get(last.id, "") if one.summary and (last := one.summary.last_job) else "",
+        )
+        for one in found
+    ]
 
 
 async def _list(call: ApiCall) -> Reply:
@@ -211,22 +278,43 @@ async def _list(call: ApiCall) -> Reply:
         row
         for row in rows
         if call.may(Permission.READ, row.project, row.name)
-        and (after is None or _key(row) > after)
+        and (after is None or fields.sort != "name" or _key(row) > after)
         and all(_has_label(_labels(row), wanted) for wanted in fields.label)
     ]
-    needs_look = bool(fields.q or fields.status or fields.attention)
+    needs_look = bool(fields.q or fields.status or fields.attention or fields.sort != "name")
     seen = await _seen(call, mine if needs_look else mine[: fields.limit], PATIENCE)
     if needs_look:
         seen = [one for one in seen if _fits(one, fields)]
+    if fields.sort != "name":
+        seen.sort(key=lambda one: _place(one, fields.sort))
+        seen = [one for one in seen if after is None or _place(one, fields.sort) > after]
     more = len(seen) > fields.limit or (not needs_look and len(mine) > fields.limit)
     part = seen[: fields.limit]
-    following = cursor_of(_key(part[-1].row)) if more else None
+    following = cursor_of(_place(part[-1], fields.sort)) if more else None
     return Reply(ListPart(tuple(_data(call, one) for one in part), following))
 
 
 def _key(row: Row[Any]) -> str:
     # As the database sorts: a slash would sort behind a hyphen.
     return f"{row.project}\0{row.name}"
+
+
+def _place(seen: _Seen, sort: str) -> str:
+    """What an ensemble sorts by."""
+    if sort == "attention":
+        return f"{int(not _needs_attention(seen))}{_key(seen.row)}"
+    if sort == "status":
+        status = seen.summary.status if seen.summary is not None else ""
+        return f"{WORST.index(status) if status in WORST else len(WORST)}{_key(seen.row)}"
+    return _key(seen.row)
+
+
+WORST = (ERROR, DEGRADED, UNKNOWN, PENDING, OK, ABSENT)
+"""The statuses, as they are sorted."""
+
+
+def _needs_attention(seen: _Seen) -> bool:
+    return bool(seen.problem or not seen.exists or (seen.summary is not None and seen.summary.attention))
 
 
 def _has_label(labels: Mapping[str, str], wanted: str) -> bool:
@@ -242,7 +330,7 @@ def _fits(seen: _Seen, fields: EnsemblesQuery) -> bool:
         return False
     if fields.status and (summary is None or summary.status != fields.status):
         return False
-    return not fields.attention or bool(seen.problem or not seen.exists or (summary is not None and summary.attention))
+    return not fields.attention or _needs_attention(seen)
 
 
 def _row(connection: Connection, project: str, name: str) -> Row[Any]:
