@@ -50,7 +50,7 @@ def offer(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
     ("line", "expected"),
     [
         ("ordito und", ["undeploy"]),
-        ("ordito jobs re", ["resume", "retry", "replay"]),
+        ("ordito jobs re", ["report", "resume", "retry", "replay"]),
         ("ordito deploy --on-f", ["--on-failure"]),
         ("ordito deploy --on-failure a", ["abort"]),
         ("ordito --env l", ["live"]),

@@ -14,21 +14,26 @@ from ordito.cli.grammar import (
     ACCOUNTS_VERBS,
     ALIASES,
     BLOCKS_VERBS,
+    ENSEMBLES_SOURCE_VERBS,
     ENSEMBLES_VERBS,
     GROUPS_VERBS,
     HOSTS_VERBS,
     JOBS_VERBS,
     LIFECYCLE_VERBS,
     OTHER_WORDS,
+    PACKAGES_VERBS,
     PLANS_VERBS,
     POLICY_VERBS,
     PROJECTS_VERBS,
+    SCHEDULES_VERBS,
     SECRETS_VERBS,
+    SERVER_SETTINGS_VERBS,
     SERVER_VERBS,
     STATE_VERBS,
     TOKENS_VERBS,
     USERS_VERBS,
     VERBS,
+    WEBHOOKS_VERBS,
     WORKFLOW_VERBS,
     root,
 )
@@ -56,6 +61,9 @@ GROUPS = {
     "ensembles": ENSEMBLES_VERBS,
     "groups": GROUPS_VERBS,
     "projects": PROJECTS_VERBS,
+    "packages": PACKAGES_VERBS,
+    "schedules": SCHEDULES_VERBS,
+    "webhooks": WEBHOOKS_VERBS,
     "tokens": TOKENS_VERBS,
     "users": USERS_VERBS,
     "plans": PLANS_VERBS,
@@ -73,6 +81,8 @@ ALL = (
     [[n] for n in VERBS]
     + [[group, n] for group, verbs in GROUPS.items() for n in verbs]
     + [["server", "audit", "verify"]]
+    + [["server", "settings", n] for n in SERVER_SETTINGS_VERBS]
+    + [["ensembles", "source", n] for n in ENSEMBLES_SOURCE_VERBS]
 )
 
 

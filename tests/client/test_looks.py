@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
-from ordito.cli.grammar import VERBS, VerbGroup, root
+from ordito.cli.grammar import VerbGroup, root
 from ordito.cli.main import run
 from ordito.cli.places import AT_SERVER, LOCAL_ONLY, ON_THIS_MACHINE
 from ordito.client.looks import PATHS
@@ -71,9 +73,11 @@ def twice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], a
 
 def test_every_look_is_asked_here() -> None:
     # A report is a file, and is tried with jobs.
-    assert {*SAMPLES, "jobs report"} == AT_SERVER & {*LOOKS, "policy show"}
+    assert {*SAMPLES, "jobs report"} == AT_SERVER & {*LOOKS, "policy show"} - {"packages show"}
     # What differs is asked with the whole request of an upgrade; notices are looked at while one is followed.
-    assert {*PATHS} - {"notifications"} == {*LOOKS} & {*AT_SERVER} - {"diff", "jobs report"}
+    # The texts that are given to an ensemble are shown by verbs of other names.
+    others = {"notifications", "spec text", "hosts text"}
+    assert {*PATHS} - others == {*LOOKS} & {*AT_SERVER} - {"diff", "jobs report", "packages show"}
 
 
 @pytest.mark.parametrize(
@@ -94,13 +98,20 @@ def test_refusals_are_the_same(twice: Twice, words: list[str], form: list[str]) 
     assert here[0] == 3
 
 
+def _verbs(words: tuple[str, ...], command: click.Command | None) -> Iterator[str]:
+    """The verbs of a group, and of the groups in it."""
+    if isinstance(command, VerbGroup):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from _verbs((*words, name), command.get_command(context, name))
+    else:
+        yield " ".join(words)
+
+
 def test_every_verb_has_its_place() -> None:
     command = root()
     assert isinstance(command, VerbGroup)
-    names = set()
-    for name in VERBS:
-        found = command.get_command(None, name)  # type: ignore[arg-type]
-        names |= {f"{name} {one}" for one in found.list_commands(None)} if isinstance(found, VerbGroup) else {name}  # type: ignore[arg-type]
+    names = set(_verbs((), command))
     assert sorted(names) == sorted([*AT_SERVER, *ON_THIS_MACHINE, *LOCAL_ONLY])
 
 

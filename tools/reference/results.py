@@ -75,6 +75,15 @@ UNTAGGED: Mapping[str, str] = {
     "OutputsData": "Outputs on a server",
     "NoticeStored": "Telling a server of something",
     "NoticesData": "Notices on a server",
+    "WebhookData": "A webhook of a server",
+    "MadeWebhook": "A new webhook of a server",
+    "DeliveryData": "What is posted to a webhook",
+    "ScheduleLine": "A schedule of a server",
+    "ScheduleShownData": "A schedule of a server, with how its jobs run",
+    "SourceData": "The repository that an ensemble of a server follows",
+    "PackageLine": "A package of a server",
+    "PackageData": "A package of a server, with what is in it",
+    "SettingsShownData": "The settings of a server",
 }
 """Titles of results whose format is named after the command, as in `ordito.deploy/1`."""
 
@@ -166,6 +175,8 @@ def _words(kind: Any, parts: dict[str, type[msgspec.Struct]]) -> str:
         return f"list: {_words(kind.item_type, parts)}"
     if isinstance(kind, inspect.TupleType):
         return f"list of {' and '.join(_words(item, parts) for item in kind.item_types)}"
+    if isinstance(kind, inspect.LiteralType):
+        return " or ".join(f"`{value}`" for value in kind.values)
     if isinstance(kind, inspect.DictType):
         return f"map: {_words(kind.value_type, parts)}"
     if isinstance(kind, inspect.UnionType):

@@ -78,12 +78,15 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
         "login": VerbEntry("signing_in", "Sign in at a server."),
         "whoami": VerbEntry("signing_in", "Show with whose rights commands ask a server."),
         "projects": VerbEntry("projects", "Show and make projects, and give roles in them."),
+        "packages": VerbEntry("packages", "Send services to a server, and get them."),
         "ensembles": VerbEntry("ensembles", "Show the ensembles of a server, and add some."),
         "users": VerbEntry("users", "Show, make and disable the users of a server."),
         "groups": VerbEntry("groups", "Show and make groups of users."),
         "accounts": VerbEntry("accounts", "Show and make service accounts, for programs."),
         "tokens": VerbEntry("tokens", "Show, make and end tokens."),
         "plans": VerbEntry("plans", "Show, approve and apply what was asked of a server."),
+        "schedules": VerbEntry("schedules", "Show and make what is asked by the clock."),
+        "webhooks": VerbEntry("webhooks", "Show and make receivers of a server's events."),
         "audit": VerbEntry("audit", "Show what was done at a server."),
         "logout": VerbEntry("signing_in", "Sign out at a server, and forget it."),
     },
@@ -146,6 +149,8 @@ WORKFLOW_VERBS: Mapping[str, VerbEntry] = {
 
 HOSTS_VERBS: Mapping[str, VerbEntry] = {
     "list": VerbEntry("hosts", "List the hosts: what they have, and who uses them."),
+    "show": VerbEntry("hosts", "Show the inventory as it is written."),
+    "set": VerbEntry("hosts", "Replace the inventory, once it is checked."),
     "check": VerbEntry("hosts", "Connect to hosts, and compare them with the inventory."),
     "release": VerbEntry("hosts", "Take hosts back from an ensemble that no longer exists."),
 }
@@ -173,6 +178,12 @@ SERVER_VERBS: Mapping[str, VerbEntry] = {
     "restore": VerbEntry("server", "Restore it into an empty directory."),
     "resume": VerbEntry("server", "Let a restored server go on."),
     "audit": VerbEntry("server", "Check its audit log."),
+    "settings": VerbEntry("server_settings", "Show and set what can be set while it runs."),
+}
+
+SERVER_SETTINGS_VERBS: Mapping[str, VerbEntry] = {
+    "show": VerbEntry("server_settings", "Show how it is set."),
+    "set": VerbEntry("server_settings", "Set the banner, jobs, limits, and what it may reach."),
 }
 
 SERVER_AUDIT_VERBS: Mapping[str, VerbEntry] = {
@@ -182,6 +193,7 @@ SERVER_AUDIT_VERBS: Mapping[str, VerbEntry] = {
 PROJECTS_VERBS: Mapping[str, VerbEntry] = {
     "list": VerbEntry("projects", "List the projects that you may see."),
     "create": VerbEntry("projects", "Make a project."),
+    "change": VerbEntry("projects", "Change the description of a project."),
     "members": VerbEntry("projects", "Show who has which role; give and take roles."),
     "remove": VerbEntry("projects", "Remove a project that has no ensembles."),
 }
@@ -190,7 +202,44 @@ ENSEMBLES_VERBS: Mapping[str, VerbEntry] = {
     "list": VerbEntry("ensembles", "List the ensembles that you may see."),
     "show": VerbEntry("ensembles", "Show what the server knows of one."),
     "create": VerbEntry("ensembles", "Add one that is on the server's machine."),
+    "change": VerbEntry("ensembles", "Change the labels of one."),
+    "source": VerbEntry("sources", "The repository in git that one follows."),
     "remove": VerbEntry("ensembles", "Let the server forget one."),
+}
+
+ENSEMBLES_SOURCE_VERBS: Mapping[str, VerbEntry] = {
+    "set": VerbEntry("sources", "Let it follow a branch of a repository."),
+    "show": VerbEntry("sources", "Show the repository, and what came of it."),
+    "fetch": VerbEntry("sources", "Have the server look at it now."),
+    "remove": VerbEntry("sources", "Let it follow none any more."),
+}
+
+PACKAGES_VERBS: Mapping[str, VerbEntry] = {
+    "push": VerbEntry("packages", "Send a service to a project."),
+    "list": VerbEntry("packages", "List the packages of a project."),
+    "show": VerbEntry("packages", "Show what is in one."),
+    "label": VerbEntry("packages", "Let a label point to one."),
+    "fetch": VerbEntry("packages", "Get the archive of one."),
+    "remove": VerbEntry("packages", "Remove one that nothing needs."),
+}
+
+SCHEDULES_VERBS: Mapping[str, VerbEntry] = {
+    "create": VerbEntry("schedules", "Make one."),
+    "list": VerbEntry("schedules", "List those of an ensemble."),
+    "show": VerbEntry("schedules", "Show one, and what came of its last turn."),
+    "change": VerbEntry("schedules", "Change one, pause it, or let it go on."),
+    "remove": VerbEntry("schedules", "Remove one."),
+}
+
+WEBHOOKS_VERBS: Mapping[str, VerbEntry] = {
+    "create": VerbEntry("webhooks", "Make one."),
+    "list": VerbEntry("webhooks", "List those of a project."),
+    "show": VerbEntry("webhooks", "Show one."),
+    "test": VerbEntry("webhooks", "Post an event to one, to see whether it arrives."),
+    "deliveries": VerbEntry("webhooks", "List what was posted to one, and what waits."),
+    "again": VerbEntry("webhooks", "Post one event once more."),
+    "change": VerbEntry("webhooks", "Change one, pause it, or let it go on."),
+    "remove": VerbEntry("webhooks", "Remove one."),
 }
 
 USERS_VERBS: Mapping[str, VerbEntry] = {

@@ -25,6 +25,13 @@ AT_SERVER = frozenset(
         *("output", "diff", "notify", "secrets list", "secrets set", "secrets rm", "hosts check", "hosts release"),
         *("state show", "state mv", "state rm", "state adopt", "state renew", "state export", "forget"),
         *("jobs replay", "jobs unlock"),
+        *("projects change", "ensembles change", "hosts show", "hosts set"),
+        *("ensembles source set", "ensembles source show", "ensembles source fetch", "ensembles source remove"),
+        *("packages push", "packages list", "packages show", "packages label", "packages fetch", "packages remove"),
+        *("schedules create", "schedules list", "schedules show", "schedules change", "schedules remove"),
+        *("webhooks create", "webhooks list", "webhooks show", "webhooks test", "webhooks deliveries"),
+        *("webhooks again", "webhooks change", "webhooks remove"),
+        *("server settings show", "server settings set", "explain", "graph"),
         *("plans discard", "jobs logs", "jobs events", "jobs report", "jobs cancel", "jobs resume"),
         *BEGINNING,
     }
@@ -33,8 +40,8 @@ AT_SERVER = frozenset(
 
 ON_THIS_MACHINE = frozenset(
     {
-        *("init", "doctor", "completion", "validate", "fmt", "explain", "graph", "schema", "compile"),
-        *("server status", "server backup", "server restore", "server resume", "server audit"),
+        *("init", "doctor", "completion", "validate", "fmt", "schema", "compile"),
+        *("server status", "server backup", "server restore", "server resume", "server audit verify"),
         *("package", "unpackage", "serve", "blocks list", "blocks show", "blocks test", "lifecycle import"),
     }
 )

@@ -1,25 +1,23 @@
-"""Which workflow `ordito plan` plans.
+"""Which workflow `ordito plan` plans, and other verbs are about.
 
 The first word may name one; otherwise it is the first of the table. Each has arguments and options of its own, those of
-the verb that carries it out.
+the verb that carries it out. Other verbs have an option that names it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import click
 
 from ordito.app.requests import REQUESTS, Request
 from ordito.base.suggest import nearest
 from ordito.cli.grammar import ALIASES
+from ordito.cli.help import VerbCommand
 from ordito.cli.settings import PROGRAM
 from ordito.ensemble.layout import MANIFEST
-
-if TYPE_CHECKING:
-    pass
 
 PREFIX = "workflow:"
 """The prefix of a word that means a workflow, if there is a file of that name too."""
@@ -129,3 +127,63 @@ def _is_service(path: Path) -> bool:
     """Whether a path may be a service: a file, or a folder with a file that looks like one."""
     found = (name for pattern in SERVICES for name in path.glob(pattern)) if path.is_dir() else ()
     return path.is_file() or any(name.name != MANIFEST for name in found)
+
+
+# Verbs with an option that names a workflow: if it is given, the verb has the words and options of that workflow too.
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+OPTION = "--workflow"
+
+
+def workflow_option(what: str) -> Callable[[F], F]:
+    """The option, for the help, which begins with ``what``: if it is given, another command is used."""
+    return click.option(
+        OPTION,
+        metavar="W",
+        expose_value=False,
+        help=f'{what}: {", ".join(REQUESTS)}; one of the template as "workflow NAME".',
+    )
+
+
+class WorkflowCommand(VerbCommand):
+    """The command of a verb without the option, or the one for a named workflow."""
+
+    def __init__(self, without: click.Command, make: Make) -> None:
+        super().__init__(
+            str(without.name),
+            page=without.page if isinstance(without, VerbCommand) else str(without.name),
+            params=without.params,
+            callback=without.callback,
+            help=without.help,
+            context_settings=without.context_settings,
+        )
+        self._make = make
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """The context of the chosen command. Raises ``click.UsageError`` if there is no such workflow."""
+        workflow, rest = _option(args)
+        if workflow is None:
+            return super().make_context(info_name, args, parent, **extra)
+        # One of the template is named by two words, which may well be given as one.
+        named, _, own = workflow.partition(" ")
+        name, rest = workflow_named(named), [*rest, own] if own else rest
+        return self.command_for(name).make_context(info_name, rest, parent, **extra)
+
+    def command_for(self, workflow: str) -> click.Command:
+        """The command for a workflow of the table."""
+        return self._make(workflow, REQUESTS[workflow])
+
+
+def _option(args: list[str]) -> tuple[str | None, list[str]]:
+    """The named workflow, None for none, and the other words."""
+    for place, word in enumerate(args):
+        if word == "--":
+            break
+        if word == OPTION and place + 1 < len(args):
+            return args[place + 1], [*args[:place], *args[place + 2 :]]
+        if word.startswith(f"{OPTION}="):
+            return word.partition("=")[2], [*args[:place], *args[place + 1 :]]
+    return None, args

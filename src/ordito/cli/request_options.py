@@ -282,15 +282,19 @@ AS_BEGUN = "as given when the job began"
 def job_options(wording: Wording = ON_FAILURE) -> Decorator:
     """The options of verbs that begin a job; the verb gets them as ``options`` and ``wait_lock``. All of them accept a
     rollback, so that the verb itself can explain why there is none."""
+    return lambda function: wait_lock_option(how_jobs_run(wording)(_with_params(function, _at_server())))
+
+
+def how_jobs_run(wording: Wording = ON_FAILURE, *, without: Collection[str] = ()) -> Decorator:
+    """The options that say how a job runs; the verb gets them as ``options``."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def with_options(session: Session, **others: Any) -> Any:
-            given = {"on_failure": USUAL, **_given(JobOptions, others, (), GivenInputs())}
+            given = {"on_failure": USUAL, **_given(JobOptions, others, without, GivenInputs())}
             return function(session, options=JobOptions(**given), **others)  # type: ignore[arg-type]
 
-        params = [*_parameters(JobOptions, {**wording, "commits": IN_GIT}, ()), *_at_server()]
-        return wait_lock_option(_with_params(with_options, params))
+        return _with_params(with_options, _parameters(JobOptions, {**wording, "commits": IN_GIT}, without))
 
     return decorate
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
+
+import click
 
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
@@ -26,6 +29,32 @@ def done(session: Session, what: str, name: str) -> ExitCode:
 def server_of(session: Session) -> Connection:
     """The server that the command names. Raises ``Refused``."""
     return connection_of(session.settings, session.verb)
+
+
+def write_facts(title: str, facts: Iterable[tuple[str, str]], channel: Channel) -> None:
+    """Write what is known of one thing, below its name; what is empty is left out."""
+    channel.line(channel.paint("strong", printable(title)))
+    known = [(name, text) for name, text in facts if text]
+    longest = max((len(name) for name, _ in known), default=0)
+    for name, text in known:
+        channel.line(printable(f"  {name:<{longest}}  {text}"))
+
+
+def given_text(file: str, what: str) -> str:
+    """The text in a file, or with ``-`` that of standard input; ``what`` is how messages call it. Raises
+    ``click.UsageError`` and ``EnsembleError``."""
+    from ordito.app.secrets import read_value
+
+    if file != "-":
+        content = read_value(file)
+    elif sys.stdin is None or sys.stdin.isatty():
+        raise click.UsageError(f"{what} is to come from standard input, and nothing is given there")
+    else:
+        content = sys.stdin.buffer.read()
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{what} is no text in UTF-8") from None
 
 
 def in_path(*names: str) -> str:

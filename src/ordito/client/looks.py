@@ -29,6 +29,8 @@ PATHS: Mapping[str, tuple[str, str, str]] = {
     "policy list": ("/policies", "name", ""),
     "hosts list": ("/hosts", "", ""),
     "spec": ("/spec/evaluated", "", ""),
+    "spec text": ("/spec", "", ""),
+    "hosts text": ("/inventory", "", ""),
     "notifications": ("/notifications", "", ""),
     "output": ("/outputs", "name", ""),
     "secrets list": ("/secrets", "", ""),
@@ -69,16 +71,21 @@ class RemoteEnsemble(msgspec.Struct, frozen=True):
 
     def read(self, look: UseCase[A, R], body: bytes) -> R:
         """An answer, as the first of the results of a use case that fits. Raises ``ServerError``."""
-        wrong = ""
-        for kind in look.results:
-            try:
-                found: Any = msgspec.json.decode(body, type=kind)
-            except msgspec.DecodeError as error:
-                wrong = str(error)
-            else:
-                return found  # type: ignore[no-any-return]
-        hint = "use a version of ordito that fits that of the server"
-        raise unreachable(self.connection.url, f"its answer is not understood ({wrong})", hint)
+        return read_as(self.connection, look, body)
+
+
+def read_as(connection: Connection, look: UseCase[A, R], body: bytes) -> R:
+    """The answer of a server, as the first of the results of a use case that fits. Raises ``ServerError``."""
+    wrong = ""
+    for kind in look.results:
+        try:
+            found: Any = msgspec.json.decode(body, type=kind)
+        except msgspec.DecodeError as error:
+            wrong = str(error)
+        else:
+            return found  # type: ignore[no-any-return]
+    hint = "use a version of ordito that fits that of the server"
+    raise unreachable(connection.url, f"its answer is not understood ({wrong})", hint)
 
 
 # Watching an ensemble: its status again, whenever something has changed there.

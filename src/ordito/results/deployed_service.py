@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from ordito.app.errors import Refused
@@ -13,7 +15,9 @@ from ordito.ensemble.status import deployed_form
 from ordito.ensemble.store import read_ensemble
 from ordito.results.answer import Asked, UseCase
 from ordito.results.explained_type import TypeData, TypePartsData
-from ordito.results.packages import PackageFile, PackageSummary, file_in, summary_of, type_in
+from ordito.results.packaged import PackageFile, PackageSummary
+from ordito.results.packages import file_in, graph_in, summary_of, type_in
+from ordito.results.topology import GraphData
 from ordito.source.package import Package
 from ordito.work.records import Form
 
@@ -38,6 +42,16 @@ class ServiceTypeAsked(Asked, frozen=True):
 
     name: str = ""
     """The name of the type, possibly followed by the names of parts, joined by dots."""
+
+    revision: int = 0
+    """The revision, 0 for what is deployed now."""
+
+
+class ServiceGraphAsked(Asked, frozen=True):
+    """About the nodes of the deployed service."""
+
+    boxes: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
+    """How many nodes at most, 0 for all."""
 
     revision: int = 0
     """The revision, 0 for what is deployed now."""
@@ -80,6 +94,11 @@ def _type(directory: str, asked: ServiceTypeAsked) -> TypeData | TypePartsData:
     return type_in(_package(directory, asked.revision), asked.name, Diagnostics())
 
 
+def _graph(directory: str, asked: ServiceGraphAsked) -> GraphData:
+    return graph_in(_package(directory, asked.revision), asked.boxes, Diagnostics())
+
+
+SERVICE_GRAPH = UseCase("service graph", ServiceGraphAsked, (GraphData,), _graph)
 SERVICE = UseCase("service show", ServiceAsked, (PackageSummary,), _service)
 SERVICE_FILE = UseCase("service file", ServiceFileAsked, (PackageFile,), _file)
 SERVICE_TYPE = UseCase("service type", ServiceTypeAsked, (TypeData, TypePartsData), _type)

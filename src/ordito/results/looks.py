@@ -7,7 +7,7 @@ from typing import Any
 
 from ordito.results.answer import UseCase
 from ordito.results.by_hand import STATE, STATE_EXPORT
-from ordito.results.deployed_service import SERVICE, SERVICE_FILE, SERVICE_TYPE
+from ordito.results.deployed_service import SERVICE, SERVICE_FILE, SERVICE_GRAPH, SERVICE_TYPE
 from ordito.results.description import DESCRIBE
 from ordito.results.ensembles import NAMES, SUMMARY
 from ordito.results.given import (
@@ -49,7 +49,7 @@ _ALL: tuple[UseCase[Any, Any], ...] = (
     *(WORKFLOWS, WORKFLOW, POLICIES, HOSTS, SPEC),
     *(SUMMARY, NAMES),
     *(SPEC_TEXT, SPEC_CHECK, INVENTORY, INVENTORY_CHECK, SECRETS, OUTPUTS),
-    *(SERVICE, SERVICE_FILE, SERVICE_TYPE, DIFF, NOTICES),
+    *(SERVICE, SERVICE_FILE, SERVICE_GRAPH, SERVICE_TYPE, DIFF, NOTICES),
     *(STATE, STATE_EXPORT),
     *(SERVICE_INPUTS, REVISION_DIFF),
     *(PACKAGE, PACKAGE_FILE, PACKAGE_GRAPH, PACKAGE_TOPOLOGY, PACKAGE_TYPE, PACKAGE_VALIDATE),

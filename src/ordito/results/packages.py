@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
-import msgspec
-
 from ordito.app.errors import Refused
 from ordito.app.requests import GivenInputs
 from ordito.authoring.graph import Graph
@@ -22,9 +20,10 @@ from ordito.model.sensitivity import Marks
 from ordito.model.service import Service
 from ordito.model.types import Types
 from ordito.planning.lossy_steps import check_service
-from ordito.results.answer import Asked, ResultData, UseCase
+from ordito.results.answer import Asked, UseCase
 from ordito.results.explained_type import TypeData, TypePartsData, type_data, type_parts_data
-from ordito.results.findings import FindingData, findings_data
+from ordito.results.findings import findings_data
+from ordito.results.packaged import PackageFile, PackageInput, PackageNode, PackagePolicy, PackageSummary, PackageType
 from ordito.results.picture.topology import TopologyAsked, TopologyData, topology_data
 from ordito.results.services import ValidatedData, invalid_data, validated_data
 from ordito.results.topology import GraphData, graph_data
@@ -35,88 +34,6 @@ from ordito.syntax.expressions import as_written
 MOST_FILES = 10_000
 MOST_TEXT = 4 << 20
 """The longest text of a file that is given, in bytes."""
-
-
-class PackageInput(msgspec.Struct, frozen=True):
-    """An input of a service."""
-
-    name: str
-    type: str
-    """As in ``map of integer``."""
-
-    required: bool
-    """Whether it needs a value: it has no default."""
-
-    default: object
-    """As it is written; null for none, and for one that must not be shown."""
-
-    sensitive: bool
-    description: str
-    constraints: tuple[Mapping[str, object], ...]
-    """Each as it is written."""
-
-
-class PackageNode(msgspec.Struct, frozen=True):
-    """A node template."""
-
-    name: str
-    type: str
-    host: str
-    """The node that hosts it, "" for none."""
-
-
-class PackageType(msgspec.Struct, frozen=True):
-    """A type that the service defines itself."""
-
-    kind: str
-    name: str
-
-
-class PackagePolicy(msgspec.Struct, frozen=True):
-    """A policy."""
-
-    name: str
-    type: str
-
-
-class PackageSummary(ResultData, frozen=True, tag="ordito.packages-show/1"):
-    """What is in an archive of a service."""
-
-    name: str
-    """The name of the service, "" where it has none of its own."""
-
-    version: str
-    """As its metadata says, "" where they say nothing."""
-
-    author: str
-    description: str
-    entry: str
-    """The entry definitions file."""
-
-    inputs: tuple[PackageInput, ...]
-    outputs: tuple[str, ...]
-    nodes: tuple[PackageNode, ...]
-    types: tuple[PackageType, ...]
-    workflows: tuple[str, ...]
-    policies: tuple[PackagePolicy, ...]
-    files: tuple[str, ...]
-    """The files in it, at most 10,000."""
-
-    diagnostics: tuple[FindingData, ...]
-    """Warnings and notes."""
-
-
-class PackageFile(ResultData, frozen=True, tag="ordito.packages-file/1"):
-    """A file in an archive."""
-
-    file: str
-    size: int
-    """In bytes."""
-
-    text: str | None
-    """Its text; null where it is none, or longer than 4 MiB."""
-
-    executable: bool
 
 
 class PackageAsked(Asked, frozen=True):
@@ -275,7 +192,13 @@ def _text(content: bytes, size: int) -> str | None:
 
 
 def _graph(directory: str, asked: PackageGraphAsked) -> GraphData:
-    return graph_data(_graph_of(directory, asked.archive, asked.boxes))
+    diagnostics = Diagnostics()
+    return graph_in(_opened(directory, asked.archive, diagnostics), asked.boxes, diagnostics)
+
+
+def graph_in(package: Package, most: int, diagnostics: Diagnostics) -> GraphData:
+    """The nodes in the files of a service, at most so many (0: all). Raises ``InvalidDocument``."""
+    return graph_data(_graph_of(package, most, diagnostics))
 
 
 def _type(directory: str, asked: PackageTypeAsked) -> TypeData | TypePartsData:
@@ -296,17 +219,16 @@ def type_in(package: Package, name: str, diagnostics: Diagnostics) -> TypeData |
 
 
 def _topology(directory: str, asked: PackageTopologyAsked) -> TopologyData:
-    return topology_data(_graph_of(directory, asked.archive, 0), asked)
+    diagnostics = Diagnostics()
+    return topology_data(_graph_of(_opened(directory, asked.archive, diagnostics), 0, diagnostics), asked)
 
 
-def _graph_of(directory: str, archive: str, most: int) -> Graph:
-    """The nodes of a service, at most so many. Raises ``InvalidDocument``."""
+def _graph_of(package: Package, most: int, diagnostics: Diagnostics) -> Graph:
     from ordito.app.services.read import read_package
     from ordito.authoring.graph import graph_of
 
-    diagnostics = Diagnostics()
     with paused_collector():
-        read = read_package(_opened(directory, archive, diagnostics), diagnostics)
+        read = read_package(package, diagnostics)
     return graph_of(read.service, most)
 
 

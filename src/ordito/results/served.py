@@ -302,6 +302,31 @@ class AuditData(ResultData, frozen=True, tag="ordito.audit/1"):
     deeds: tuple[DeedData, ...]
 
 
+class SettingsShownData(Result, frozen=True):
+    """How a server is set, as far as its users notice; what is secret in its settings is not among it."""
+
+    banner: str
+    """A message to all who use the server, "" for none."""
+
+    isolation: str
+    """``bubblewrap`` where projects see nothing of each other, else ``none``."""
+
+    warning: str
+    """What its administrators should change, "" for nothing."""
+
+    jobs: Mapping[str, object]
+    """How jobs run."""
+
+    limits: Mapping[str, object]
+    """What a request may use."""
+
+    egress: tuple[str, ...]
+    """What the server itself may reach."""
+
+    changed: Mapping[str, object]
+    """What was set through the API; null is as the server's own file says."""
+
+
 class DoneData(Result, frozen=True):
     """A server has carried out a change of which there is nothing more to say."""
 

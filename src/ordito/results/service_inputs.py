@@ -25,7 +25,8 @@ from ordito.model.service import Service
 from ordito.planning.checks import check_operation_inputs
 from ordito.results.answer import Asked, ResultData, UseCase
 from ordito.results.findings import FindingData, findings_data
-from ordito.results.packages import PackageInput, inputs_of
+from ordito.results.packaged import PackageInput
+from ordito.results.packages import inputs_of
 
 
 class ServiceInput(msgspec.Struct, frozen=True):

@@ -2273,7 +2273,6 @@ export interface ScheduleData {
   request: Record<string, Value>;
   inputs: string[];
   environment: string | null;
-  options: AskedOptions;
   apply: "ask" | "auto";
   paused: boolean;
   by: string;
@@ -2282,6 +2281,7 @@ export interface ScheduleData {
   last: string | null;
   said: string;
   plan: string | null;
+  options: AskedOptions;
 }
 
 /** What is searched for. */
@@ -2338,6 +2338,12 @@ export interface ServiceAsked {
 /** About a file of the deployed service. */
 export interface ServiceFileAsked {
   path?: string;
+  revision?: number;
+}
+
+/** About the nodes of the deployed service. */
+export interface ServiceGraphAsked {
+  boxes?: number;
   revision?: number;
 }
 
@@ -3578,6 +3584,13 @@ export interface Routes {
     query: Omit<ServiceFileAsked, "path">;
     body: undefined;
     answer: PackageFile;
+  };
+  /** The nodes of the deployed service, and how they are connected. */
+  "GET /projects/{project}/ensembles/{ensemble}/service/graph": {
+    path: { project: string; ensemble: string };
+    query: ServiceGraphAsked;
+    body: undefined;
+    answer: GraphData;
   };
   /** A type that the deployed service can use, or a part of one. */
   "GET /projects/{project}/ensembles/{ensemble}/service/types/{name}": {

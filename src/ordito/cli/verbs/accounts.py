@@ -7,6 +7,7 @@ import click
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import ACCOUNTS_VERBS, VerbGroup
+from ordito.cli.kept_things import in_project, removing
 from ordito.cli.remote import ensemble_named
 from ordito.cli.served import done, in_path, server_of, write_tokens
 from ordito.cli.session import Session
@@ -42,10 +43,9 @@ def create_command(session: Session, name: str) -> ExitCode:
     return done(session, "created", f"{project}/{account}")
 
 
-@verb("remove", named="accounts remove")
-@click.argument("name", metavar="[PROJECT/]NAME")
-def remove_command(session: Session, name: str) -> ExitCode:
-    """Remove a service account with its tokens and roles."""
-    project, account = ensemble_named(name)
-    server_of(session).ask("DELETE", f"/projects/{in_path(project)}/accounts/{in_path(account)}")
-    return done(session, "removed", f"{project}/{account}")
+remove_command = removing(
+    "accounts remove",
+    "[PROJECT/]NAME",
+    in_project("accounts"),
+    "Remove a service account with its tokens and roles.",
+)

@@ -8,9 +8,8 @@ from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import ENSEMBLES_VERBS, VerbGroup
 from ordito.cli.remote import ensemble_named
-from ordito.cli.served import done, in_path, server_of
+from ordito.cli.served import done, in_path, server_of, write_facts
 from ordito.cli.session import Session
-from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
 from ordito.results.served import EnsembleLine, EnsemblesData, EnsembleShownData
 
@@ -52,11 +51,27 @@ def _state_of(one: EnsembleLine) -> str:
 
 @verb("show", named="ensembles show")
 @click.argument("name", metavar="[PROJECT/]ENSEMBLE")
-def show_command(session: Session, name: str) -> ExitCode:
+@click.option("--service", "of_service", is_flag=True, help="Show what is in the deployed service instead.")
+@click.option("--file", metavar="PATH", default="", help="Show the text of this file of the deployed service instead.")
+def show_command(session: Session, name: str, file: str, *, of_service: bool) -> ExitCode:
     """Show what the server knows of an ensemble; `ordito status` shows what exists in it."""
+    if file or of_service:
+        return _show_service(session, name, file)
     found = server_of(session).get(_path_of(name), EnsembleLine)
     session.show(EnsembleShownData(found), _write_ensemble)
     return ExitCode.DONE
+
+
+def _show_service(session: Session, name: str, file: str) -> ExitCode:
+    """Show the service as it was deployed, or a file of it."""
+    from ordito.cli.kept_things import of_ensemble, show
+    from ordito.cli.verbs.packages import service_facts, show_file
+    from ordito.results.packaged import PackageFile, PackageSummary
+
+    place = of_ensemble("service")(session, name)
+    if file:
+        return show_file(session, place.connection.get(f"{place.path}/files/{in_path(*file.split('/'))}", PackageFile))
+    return show(session, place.connection.get(place.path, PackageSummary), place.shown, service_facts)
 
 
 def _path_of(name: str) -> str:
@@ -66,7 +81,6 @@ def _path_of(name: str) -> str:
 
 def _write_ensemble(found: EnsembleShownData, channel: Channel) -> None:
     one = found.ensemble
-    channel.line(channel.paint("strong", printable(f"{one.project}/{one.name}")))
     rows = (
         ("service", _service_of(one)),
         ("package", one.package or ""),
@@ -78,9 +92,7 @@ def _write_ensemble(found: EnsembleShownData, channel: Channel) -> None:
         ("known since", one.created),
         ("you may", ", ".join(one.allowed)),
     )
-    for name, text in rows:
-        if text:
-            channel.line(printable(f"  {name:<12} {text}"))
+    write_facts(f"{one.project}/{one.name}", rows, channel)
 
 
 @verb("create", named="ensembles create")
@@ -113,6 +125,19 @@ def _label(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise click.UsageError(f'"{text}" is not of the form NAME=VALUE')
     return name, value
+
+
+@verb("change", named="ensembles change")
+@click.argument("name", metavar="[PROJECT/]ENSEMBLE")
+@click.option("--label", "labels", metavar="NAME=VALUE", multiple=True, help="Give it a label; may be repeated.")
+@click.option("--no-label", "gone", metavar="NAME", multiple=True, help="Take a label away; may be repeated.")
+def change_command(session: Session, name: str, labels: tuple[str, ...], gone: tuple[str, ...]) -> ExitCode:
+    """Change the labels of an ensemble. Others stay as they are."""
+    wanted: dict[str, str | None] = {**dict.fromkeys(gone), **dict(map(_label, labels))}
+    if not wanted:
+        raise click.UsageError("say what is to be different, as in --label NAME=VALUE")
+    server_of(session).do("PATCH", _path_of(name), EnsembleLine, {"labels": wanted})
+    return done(session, "changed", "/".join(ensemble_named(name)))
 
 
 @verb("remove", named="ensembles remove")

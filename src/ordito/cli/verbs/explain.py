@@ -16,6 +16,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.progress.lines import plural
 from ordito.cli.request_options import single
+from ordito.cli.service_there import is_there, service_there
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 
@@ -30,7 +31,13 @@ KINDS = ("node", "relationship", "capability", "data", "interface", "artifact", 
 
 @verb("explain")
 @click.argument("word")
-@click.option("-s", "--service", metavar="SERVICE", default="", help="Include the types of this service.")
+@click.option(
+    "-s",
+    "--service",
+    metavar="SERVICE",
+    default="",
+    help="Include the types of this service, or of a package of the server.",
+)
 @click.option("--kind", type=click.Choice(KINDS), default=None, help="Which kind of type, if there are several.")
 @single(DeployRequest, "fetch")
 def explain_command(session: Session, word: str, service: str, kind: str | None, *, fetch: bool) -> ExitCode:
@@ -40,7 +47,9 @@ def explain_command(session: Session, word: str, service: str, kind: str | None,
 
     Of a type it shows everything that the type has, inherited parts included, and where each part is declared and
     refined; names of parts follow the type, as in Compute.host.num_cpus. Of an entity it shows the keynames; of a
-    function, how it is written; of a code, what it means, an example document if there is one, and what to do."""
+    function, how it is written; of a code, what it means, an example document if there is one, and what to do.
+
+    With a server and -e, types are those of the service that is deployed there."""
     from ordito.authoring.explain import ExplainRequest
     from ordito.authoring.explain_words import explain_function, explain_word
     from ordito.authoring.keynames import explain_entity
@@ -63,7 +72,25 @@ def explain_command(session: Session, word: str, service: str, kind: str | None,
     if entity is not None:
         session.show(entity_data(entity), _keynames)
         return ExitCode.DONE
+    if is_there(session, service):
+        return _explain_there(session, word, service, kind)
     return _explain_type(session, ExplainRequest(word, service, kind or "", fetch))
+
+
+def _explain_there(session: Session, word: str, service: str, kind: str | None) -> ExitCode:
+    """Explain a type of what is deployed at a server, or of a package there."""
+    from ordito.cli.type_view import write_explained
+    from ordito.client.connection import in_path
+    from ordito.client.looks import read_as
+    from ordito.results.packages import PACKAGE_TYPE
+
+    if kind is not None:
+        hint = "leave it out: the name of a type, with its prefix if it has one, says enough"
+        raise Refused("local-only", "--kind is for services of this machine", hint)
+    connection, path = service_there(session, service)
+    answer = connection.ask("GET", f"{path}/types/{in_path(word)}")
+    session.show(read_as(connection, PACKAGE_TYPE, answer.body), write_explained)
+    return ExitCode.DONE
 
 
 def _explain_type(session: Session, request: ExplainRequest) -> ExitCode:

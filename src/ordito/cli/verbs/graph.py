@@ -2,82 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
-from ordito.app.requests import REQUESTS, ChoiceOptions, DeployRequest, Request
+from ordito.app.errors import Refused
+from ordito.app.requests import ChoiceOptions, DeployRequest, Request
 from ordito.cli.delivery import STANDARD_OUTPUT, deliver, out_option
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.help import VerbCommand
 from ordito.cli.job_verb import environment_for, hosts_for
-from ordito.cli.planned import Make, workflow_named
+from ordito.cli.planned import WorkflowCommand, workflow_option
 from ordito.cli.request_options import group, single, takes
+from ordito.cli.service_there import is_there, service_there
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
     from ordito.authoring.graph import Graph, PlanGraph
-
-
-# What `ordito graph` is about: a service, or with `--workflow` what a workflow would do, which has the words and
-# options of that workflow's verb.
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-OPTION = "--workflow"
-
-
-def workflow_option(function: F) -> F:
-    """The option, for the help: if it is given, another command is used."""
-    option = click.option(
-        OPTION,
-        metavar="W",
-        expose_value=False,
-        help=f'Show what a workflow would do: {", ".join(REQUESTS)}; one of the template as "workflow NAME".',
-    )
-    return option(function)
-
-
-class GraphCommand(VerbCommand):
-    """The command that shows a service, or the one for a named workflow."""
-
-    def __init__(self, of_service: click.Command, make: Make) -> None:
-        super().__init__(
-            str(of_service.name),
-            page=str(of_service.name),
-            params=of_service.params,
-            callback=of_service.callback,
-            help=of_service.help,
-            context_settings=of_service.context_settings,
-        )
-        self._make = make
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        """The context of the chosen command. Raises ``click.UsageError`` if there is no such workflow."""
-        workflow, rest = _workflow(args)
-        if workflow is None:
-            return super().make_context(info_name, args, parent, **extra)
-        # One of the template is named by two words, which may well be given as one.
-        named, _, own = workflow.partition(" ")
-        name, rest = workflow_named(named), [own, *rest] if own else rest
-        return self._make(name, REQUESTS[name]).make_context(info_name, rest, parent, **extra)
-
-
-def _workflow(args: list[str]) -> tuple[str | None, list[str]]:
-    """The named workflow, None for none, and the other words."""
-    for place, word in enumerate(args):
-        if word == "--":
-            break
-        if word == OPTION and place + 1 < len(args):
-            return args[place + 1], [*args[:place], *args[place + 2 :]]
-        if word.startswith(f"{OPTION}="):
-            return word.partition("=")[2], [*args[:place], *args[place + 1 :]]
-    return None, args
 
 
 OF_WORKFLOW = """Show what {workflow} would do as a graph: its operations, and what waits for what and why.
@@ -99,7 +42,7 @@ limit_option = click.option(
 
 @verb("graph", formats=FORMATS)
 @click.argument("service", required=False)
-@workflow_option
+@workflow_option("Show what a workflow would do")
 @limit_option
 @out_option
 @single(DeployRequest, "fetch")
@@ -109,16 +52,20 @@ def of_service(
 ) -> ExitCode:
     """Show SERVICE as a graph: its nodes, each inside the node that hosts it, their relationships and groups.
 
-    The graph is a text outline, or with -o mermaid, dot (Graphviz), svg, json or yaml.
+    The graph is a text outline, or with -o mermaid, dot (Graphviz), svg, json or yaml. Without SERVICE it is that of
+    the ensemble: with a server and -e as it was deployed there. SERVICE may also name a package of the server.
 
     With --workflow W, and the arguments of that workflow, the graph shows what it would do now: its operations, and
     what waits for what and why."""
-    from ordito.authoring.graph import GraphRequest, graph
+    from ordito.authoring.graph import Drawn, GraphRequest, graph
     from ordito.cli.graph.text import write_tree
     from ordito.results.topology import graph_data
 
     most = _most(session, limit)
-    drawn = graph(GraphRequest(service or "", session.settings.directory, most, fetch, choices))
+    if is_there(session, service or ""):
+        drawn = Drawn(_graph_there(session, service or "", most))
+    else:
+        drawn = graph(GraphRequest(service or "", session.settings.directory, most, fetch, choices))
     if _is_picture(session):
         if drawn.graph.left_out and limit is None:
             session.note(f"{drawn.graph.left_out} nodes are left out; show more with --limit")
@@ -126,6 +73,14 @@ def of_service(
     _refuse_out(out)
     session.show(graph_data(drawn.graph), write_tree)
     return ExitCode.DONE
+
+
+def _graph_there(session: Session, service: str, most: int) -> Graph:
+    """The graph of the ensemble at the server, or of a package there. Raises ``ServerError``."""
+    from ordito.results.topology import GraphData
+
+    connection, path = service_there(session, service)
+    return connection.get(f"{path}/graph", GraphData, {"boxes": most} if most else {})
 
 
 def _of_workflow(workflow: str, kind: type[Request]) -> click.Command:
@@ -148,6 +103,9 @@ def _of_workflow(workflow: str, kind: type[Request]) -> click.Command:
         from ordito.authoring.graph import plan_graph
         from ordito.cli.graph.text import plan_graph_data, write_plan_graph
 
+        if is_there(session, ""):
+            hint = f"`ordito plan {workflow}` shows what it would do"
+            raise Refused("local-only", "a graph of a workflow is for ensembles of this machine", hint)
         environment = environment_for(request, session.settings.wanted_environment)
         result = plan(
             PlanRequest(session.settings.directory, request, environment, hosts=hosts_for(request, session.settings))
@@ -170,7 +128,7 @@ def _of_workflow(workflow: str, kind: type[Request]) -> click.Command:
     return command
 
 
-graph_command = GraphCommand(of_service, _of_workflow)
+graph_command = WorkflowCommand(of_service, _of_workflow)
 
 
 def _is_picture(session: Session) -> bool:

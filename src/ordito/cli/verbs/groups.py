@@ -7,6 +7,7 @@ import click
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import GROUPS_VERBS, VerbGroup
+from ordito.cli.kept_things import on_server, removing
 from ordito.cli.progress.lines import plural
 from ordito.cli.served import done, in_path, server_of
 from ordito.cli.session import Session
@@ -36,9 +37,9 @@ def set_command(session: Session, name: str, members: tuple[str, ...]) -> ExitCo
     return done(session, "set", f"{name}, with {plural(len(set(members)), 'member')}")
 
 
-@verb("remove", named="groups remove")
-@click.argument("name", metavar="GROUP")
-def remove_command(session: Session, name: str) -> ExitCode:
-    """Remove a group, with the roles that are bound to it. Its members stay users."""
-    server_of(session).ask("DELETE", f"/groups/{in_path(name)}")
-    return done(session, "removed", name)
+remove_command = removing(
+    "groups remove",
+    "GROUP",
+    on_server("groups"),
+    "Remove a group, with the roles that are bound to it. Its members stay users.",
+)

@@ -68,6 +68,34 @@ def _near(directory: str) -> str:
     return directory if near.startswith("..") else near
 
 
+@verb("show", named="hosts show")
+def show_command(session: Session) -> ExitCode:
+    """Show the inventory in the ensemble's directory, hosts.yaml, as it is written."""
+    from ordito.cli.given_texts import show_text
+    from ordito.results.given import INVENTORY
+
+    _refuse_other(session)
+    return show_text(session, INVENTORY)
+
+
+def _refuse_other(session: Session) -> None:
+    if session.settings.hosts is not None:
+        raise click.UsageError("this is about the ensemble's own hosts.yaml: leave --hosts out")
+
+
+@verb("set", named="hosts set")
+@click.argument("file", metavar="FILE")
+def set_command(session: Session, file: str) -> ExitCode:
+    """Replace the inventory in the ensemble's directory, hosts.yaml, by the text in FILE (- to read it).
+
+    It is checked first, and with errors nothing is changed. Passwords and keys stand in it as { secret: NAME } only."""
+    from ordito.cli.given_texts import replace_text
+    from ordito.results.given import INVENTORY, INVENTORY_SET
+
+    _refuse_other(session)
+    return replace_text(session, INVENTORY, INVENTORY_SET, file, "hosts.yaml")
+
+
 CHECKED = ("HOST", "REACHED", "OS", "CPUS", "MEMORY", "DISK", "TOOLS")
 
 

@@ -16,9 +16,8 @@ from ordito.cli.options import keep
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.remote import connection_of, ensemble_of
 from ordito.cli.request_options import Duration
-from ordito.cli.served import done, in_path, server_of
+from ordito.cli.served import done, in_path, server_of, write_facts
 from ordito.cli.session import Session
-from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -80,7 +79,6 @@ def show_command(session: Session, plan: str, *, steps: bool) -> ExitCode:
 
 
 def _write(found: AskedPlan, channel: Channel) -> None:
-    channel.line(channel.paint("strong", f"Plan {found.id}"))
     queue = found.queue
     rows = (
         ("ensemble", f"{found.project}/{found.ensemble}"),
@@ -98,9 +96,7 @@ def _write(found: AskedPlan, channel: Channel) -> None:
         ("job", f"{found.job} {found.job_status}".rstrip() if found.job else ""),
         ("problem", found.problem.failure.message if found.problem is not None else ""),
     )
-    for name, text in rows:
-        if text:
-            channel.line(printable(f"  {name:<11} {text}"))
+    write_facts(f"Plan {found.id}", rows, channel)
 
 
 def _changes(totals: Totals | None) -> str:
@@ -199,13 +195,15 @@ def _path_of(where: str, last: str) -> str:
 @click.option("--set", "file", metavar="FILE", help="A YAML file with all rules, in place of those there are.")
 def rules_command(session: Session, where: str, file: str | None) -> ExitCode:
     """Show or set which plans of a project, or of one ensemble besides, need the approval of somebody else."""
+    from ordito.client.edits import edited
     from ordito.results.server_plans import RulesData
 
     connection, path = server_of(session), _path_of(where, "rules")
-    answer = connection.ask("GET", path)
-    if file is not None:
-        headers = {"If-Match": answer.headers["ETag"]}
-        answer = connection.ask("PUT", path, body=_rules_in(file), headers=headers)
+    if file is None:
+        answer = connection.ask("GET", path)
+    else:
+        rules = _rules_in(file)
+        answer = edited(connection, "PUT", path, lambda _: rules)
     session.show(msgspec.json.decode(answer.body, type=RulesData), _write_rules)
     return ExitCode.DONE
 

@@ -10,6 +10,7 @@ import msgspec
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import PROJECTS_VERBS, VerbGroup
+from ordito.cli.kept_things import on_server, removing
 from ordito.cli.served import done, in_path, server_of
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
@@ -42,12 +43,21 @@ def create_command(session: Session, name: str, description: str) -> ExitCode:
     return done(session, "created", name)
 
 
-@verb("remove", named="projects remove")
+@verb("change", named="projects change")
 @click.argument("name")
-def remove_command(session: Session, name: str) -> ExitCode:
-    """Remove a project that has no ensembles, with its roles and service accounts."""
-    server_of(session).ask("DELETE", f"/projects/{in_path(name)}")
-    return done(session, "removed", name)
+@click.option("--description", metavar="TEXT", required=True, help="What it is for.")
+def change_command(session: Session, name: str, description: str) -> ExitCode:
+    """Change the description of a project."""
+    server_of(session).do("PATCH", f"/projects/{in_path(name)}", ProjectData, {"description": description})
+    return done(session, "changed", name)
+
+
+remove_command = removing(
+    "projects remove",
+    "NAME",
+    on_server("projects"),
+    "Remove a project that has no ensembles, with its roles and service accounts.",
+)
 
 
 ROLE = re.compile(r"(user|group|account):([^=]+)=([a-z]+)(?:@(.+))?")
@@ -66,15 +76,17 @@ def members_command(session: Session, name: str, given: tuple[str, ...], taken: 
 
     WHO=ROLE is written user:ann=deployer, group:ops=owner or account:ci=operator; user:ben=viewer@shop is a role in the
     ensemble shop alone. Roles are viewer, planner, operator, deployer, approver, maintainer and owner."""
+    from ordito.client.edits import edited
+
     giving, taking = list(map(_member, given)), list(map(_member, taken))
     connection, path = server_of(session), f"/projects/{in_path(name)}/bindings"
-    answer = connection.ask("GET", path)
+
+    def change(before: bytes) -> _Bindings:
+        now = msgspec.json.decode(before, type=_Bindings).bindings
+        return _Bindings(tuple(dict.fromkeys([*(one for one in now if one not in taking), *giving])))
+
+    answer = edited(connection, "PUT", path, change) if giving or taking else connection.ask("GET", path)
     now = msgspec.json.decode(answer.body, type=_Bindings).bindings
-    if giving or taking:
-        wanted = _Bindings(tuple(dict.fromkeys([*(one for one in now if one not in taking), *giving])))
-        headers = {"If-Match": answer.headers["ETag"]}
-        answer = connection.ask("PUT", path, body=wanted, headers=headers)
-        now = msgspec.json.decode(answer.body, type=_Bindings).bindings
     session.show(MembersData(name, now), _write_members)
     return ExitCode.DONE
 

@@ -23,7 +23,6 @@ from ordito.cli.session import Session
 from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
 from ordito.results.answer import Asked
-from ordito.results.given import SECRETS
 from ordito.results.records import SecretSetData, SecretsRemovedData, SecretValueData
 
 secrets_command = VerbGroup("secrets", SECRETS_VERBS, {}, "Keep secrets that ensemble.yaml names: { secret: NAME }.")
@@ -107,6 +106,8 @@ def _write_value(found: SecretValueData, channel: Channel) -> None:
 @verb("list", named="secrets list")
 def list_command(session: Session) -> ExitCode:
     """List the names of the secrets that this ensemble keeps. Their values are not shown, and no key is needed."""
+    from ordito.results.given import SECRETS
+
     found = session.ask(SECRETS, Asked())
     session.show(found, lambda shown, channel: channel.lines(shown.secrets))
     if not found.secrets and session.writes_text:

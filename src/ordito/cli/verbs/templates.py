@@ -234,10 +234,25 @@ def unpackage_command(session: Session, archive: str, out: str) -> ExitCode:
 
 
 @verb("spec")
-def spec_command(session: Session) -> ExitCode:
+@click.option("--text", "as_written", is_flag=True, help="Show your part as it is written instead.")
+@click.option("--set", "file", metavar="FILE", help="Replace your part by the text in this file (- to read it).")
+def spec_command(session: Session, file: str | None, *, as_written: bool) -> ExitCode:
     """Show the result of your part of ensemble.yaml: merged, evaluated, for the current environment.
 
-    Secrets are not shown. Nothing is changed."""
+    Secrets are not shown. With --set your part is checked and replaced as a whole; with errors nothing is changed."""
+    from ordito.cli.given_texts import replace_text, show_text
+    from ordito.results.given import SPEC_SET, SPEC_TEXT
+
+    if as_written and file is not None:
+        raise click.UsageError("--text and --set exclude each other")
+    if as_written:
+        return show_text(session, SPEC_TEXT)
+    if file is not None:
+        return replace_text(session, SPEC_TEXT, SPEC_SET, file, "your part of ensemble.yaml")
+    return _show_spec(session)
+
+
+def _show_spec(session: Session) -> ExitCode:
     from ordito.app.show_spec import SpecRequest, show_spec
     from ordito.results.findings import diagnostic_of
     from ordito.results.services import SPEC, SpecAsked, spec_data

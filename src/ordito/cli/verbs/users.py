@@ -9,6 +9,7 @@ import click
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import USERS_VERBS, VerbGroup
+from ordito.cli.kept_things import on_server, removing
 from ordito.cli.served import done, in_path, server_of
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
@@ -81,9 +82,9 @@ def change_command(
     return done(session, "changed", name)
 
 
-@verb("remove", named="users remove")
-@click.argument("name")
-def remove_command(session: Session, name: str) -> ExitCode:
-    """Remove a user with their sessions, tokens and roles. What they did stays in the audit log."""
-    server_of(session).ask("DELETE", f"/users/{in_path(name)}")
-    return done(session, "removed", name)
+remove_command = removing(
+    "users remove",
+    "NAME",
+    on_server("users"),
+    "Remove a user with their sessions, tokens and roles. What they did stays in the audit log.",
+)

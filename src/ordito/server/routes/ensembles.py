@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ordito.results.answer import UseCase
-from ordito.results.deployed_service import SERVICE, SERVICE_FILE, SERVICE_TYPE
+from ordito.results.deployed_service import SERVICE, SERVICE_FILE, SERVICE_GRAPH, SERVICE_TYPE
 from ordito.results.description import DESCRIBE, DescribeAsked
 from ordito.results.hosts import HOSTS
 from ordito.results.instances import INSTANCES, NODES
@@ -140,6 +140,8 @@ TABLE = (
                 problems=_DEPLOYED),
     look_route("/service/files/{path:path}", SERVICE_FILE, "A file of the service as it was deployed.", named="path",
                 verb="", problems=(*_DEPLOYED, "unknown-file")),
+    look_route("/service/graph", SERVICE_GRAPH, "The nodes of the deployed service, and how they are connected.",
+                verb="graph", problems=_DEPLOYED),
     look_route("/service/types/{name}", SERVICE_TYPE, "A type that the deployed service can use, or a part of one.",
                 named="name", verb="explain", problems=(*_DEPLOYED, "unknown-type", "unknown-member")),
     look_route("/revisions/diff", REVISION_DIFF, "What differs between what two revisions have deployed.",

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from starlette.responses import StreamingResponse
 
 from ordito.ensemble.job_format import moment
+from ordito.results.packaged import PackageData, PackageFile, PackageLine, PackageSummary
 from ordito.results.packages import (
     PACKAGE,
     PACKAGE_FILE,
@@ -23,10 +24,8 @@ from ordito.results.packages import (
     PACKAGE_TYPE,
     PACKAGE_VALIDATE,
     PackageAsked,
-    PackageFile,
     PackageFileAsked,
     PackageGraphAsked,
-    PackageSummary,
     PackageTopologyAsked,
     PackageTypeAsked,
     PackageValidateAsked,
@@ -53,37 +52,6 @@ from ordito.server.route import PROJECT, Fields, ListPart, PageFields, Reply, Ro
 
 ZIP = "application/zip"
 SHA_256 = "sha-256"
-
-
-class PackageLine(msgspec.Struct, frozen=True):
-    """A package in the list."""
-
-    digest: str
-    """The SHA-256 of the archive, in hex: by it the package is known."""
-
-    labels: tuple[str, ...]
-    """Names that point to it, as in ``shop:2.4``."""
-
-    name: str
-    """The name of its service, "" where it has none of its own."""
-
-    version: str
-    size: int
-    """In bytes."""
-
-    nodes: int
-    """How many node templates it has."""
-
-    by: str
-    """Who has sent it."""
-
-    created: str
-
-
-class PackageData(PackageLine, frozen=True):
-    """A package, and what is in it."""
-
-    summary: PackageSummary
 
 
 class PackagesQuery(PageFields, frozen=True):

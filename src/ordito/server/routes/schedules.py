@@ -9,6 +9,7 @@ import msgspec
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from ordito.ensemble.job_format import moment
+from ordito.results.schedules import ScheduleLine
 from ordito.server.call import ApiCall, tag_of
 from ordito.server.database.tables import SCHEDULES
 from ordito.server.names import Name, Text
@@ -61,39 +62,10 @@ class ScheduleChange(Fields, frozen=True, kw_only=True):
     paused: bool | None = None
 
 
-class ScheduleData(msgspec.Struct, frozen=True, kw_only=True):
+class ScheduleData(ScheduleLine, frozen=True, kw_only=True):
     """A schedule."""
 
-    id: str
-    name: str
-    cron: str
-    zone: str
-    workflow: str
-    request: dict[str, object]
-    """What is asked for, without its inputs."""
-
-    inputs: tuple[str, ...]
-    """The names of the inputs that are given; their values are not given back."""
-
-    environment: str | None
     options: AskedOptions
-    apply: Apply
-    paused: bool
-    by: str
-    """Who has made or changed it last: what they may not do any more is not done."""
-
-    created: str
-    next: str | None
-    """When its next turn is, null while it is paused."""
-
-    last: str | None
-    """When its last turn was, null for never."""
-
-    said: str
-    """Why the last turn has asked for nothing, "" where it did."""
-
-    plan: str | None
-    """The plan that the last turn has asked for."""
 
 
 def _data(row: Row[Any], call: ApiCall) -> ScheduleData:

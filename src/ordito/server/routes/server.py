@@ -201,7 +201,7 @@ TABLE = (
         summary="How the server is set: banner, isolation, jobs, limits, and what it may reach.",
         handler=_settings,
         answers=(SettingsData,),
-        verb="server status",
+        verb="server settings show",
     ),
     Route(
         method="PUT",

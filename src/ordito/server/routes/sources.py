@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 from ordito.base.git_places import REF
 from ordito.base.paths import leaves_root
 from ordito.ensemble.job_format import moment
+from ordito.results.sources import SourceData
 from ordito.server.call import ApiCall, tag_of
 from ordito.server.database.tables import ANSWERS, SOURCES
 from ordito.server.identity.tokens import new_secret
@@ -46,35 +47,6 @@ class SourceFields(Fields, frozen=True):
 
     every: Annotated[float, msgspec.Meta(ge=0, le=MOST_EVERY)] = 0
     """Seconds between two looks without a push, at least 60, 0 for none."""
-
-
-class SourceData(msgspec.Struct, frozen=True, kw_only=True):
-    """The repository that an ensemble follows."""
-
-    repository: str
-    branch: str
-    path: str
-    apply: Literal["ask", "auto"]
-    every: float
-    hook: str
-    """Where pushes are told: by a hook of GitHub, Gitea, Forgejo or GitLab, with JSON, or with `Ordito-Signature`."""
-
-    secret: str | None = None
-    """The secret of the hook, when the source is made: it is shown only then."""
-
-    revision: str
-    """The last commit of which a plan was made, "" for none."""
-
-    looked: str | None
-    """When the repository was looked at last."""
-
-    problem: str
-    """Why the last look has led to nothing, or what was left out."""
-
-    by: str
-    """Who has set it last: what they may not do any more is not done."""
-
-    created: str
 
 
 class HookTaken(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row, delete, desc, func, insert, select, upda
 
 from ordito.base.suggest import nearest
 from ordito.ensemble.job_format import moment
+from ordito.results.webhooks import DeliveryData, MadeWebhook, WebhookData
 from ordito.server.call import NUMBER, ApiCall, cursor_of, key_in, tag_of
 from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import DELIVERIES, ENSEMBLES, EVENTS, WEBHOOKS
@@ -31,33 +32,6 @@ Secret = Annotated[str, msgspec.Meta(min_length=16, max_length=200)]
 Url = Annotated[str, msgspec.Meta(min_length=1, max_length=2_000)]
 Types = Annotated[tuple[str, ...], msgspec.Meta(max_length=20)]
 Names = Annotated[tuple[Name, ...], msgspec.Meta(max_length=500)]
-
-
-class WebhookData(msgspec.Struct, frozen=True):
-    """A webhook. Its secret is never given back."""
-
-    id: str
-    url: str
-    events: tuple[str, ...]
-    """The types of events that are posted, none for all."""
-
-    ensembles: tuple[str, ...]
-    """The ensembles whose events are posted, none for all of the project."""
-
-    paused: bool
-    """Whether nothing is posted: because somebody has said so, or nobody has answered for a day."""
-
-    by: str
-    """Who has made it."""
-
-    created: str
-
-
-class MadeWebhook(WebhookData, frozen=True):
-    """A new webhook."""
-
-    secret: str | None
-    """The secret with which what is posted is signed, where the server has made it: it is shown only now."""
 
 
 class NewWebhook(Fields, frozen=True):
@@ -88,25 +62,6 @@ class DeliveryFields(PageFields, frozen=True):
     """Which deliveries are wanted."""
 
     state: Literal["", "waiting", "done"] = ""
-
-
-class DeliveryData(msgspec.Struct, frozen=True):
-    """One event that is posted to a webhook."""
-
-    id: str
-    """What the receiver gets as `Ordito-Delivery`: the same in all attempts."""
-
-    event: int
-    type: str
-    state: Literal["waiting", "done"]
-    attempts: int
-    next: str | None
-    """When the next attempt is, null where there is none."""
-
-    outcome: str
-    """What came of the last attempt, "" before the first one."""
-
-    created: str
 
 
 def _webhook(row: Row[Any]) -> WebhookData:
