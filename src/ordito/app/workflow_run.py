@@ -176,7 +176,7 @@ def _carry_out(
     report = run_new(ensemble, proposal, request.options, conversation, asked=request.asked)
     if report.workflow == HealRequest.WORKFLOW:
         # Other workflows need nothing of how this one plans.
-        from ordito.app.healed import healed_report
+        from ordito.app.proposals.heal import healed_report
 
         report = msgspec.structs.replace(report, healed=healed_report(proposal, report.job))
     return WorkflowResult(proposal, known.status, report)

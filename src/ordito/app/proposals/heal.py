@@ -9,6 +9,7 @@ import msgspec
 
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
+from ordito.app.job.report import HealedInstance, HealedReport
 from ordito.app.names import InstanceNames
 from ordito.app.place import place_of
 from ordito.app.proposal import PlanningContext, Proposal, known_of
@@ -30,6 +31,8 @@ from ordito.work.plan import Action, ChangeCause, Plan
 from ordito.work.probes import CHECK, HEAL, maintaining
 
 MOST_NAMED = 12
+NOT_NEEDED, REPAIRED, RESTARTED, REPLACED, FAILED = "not needed", "repaired", "restarted", "replaced", "failed"
+UNLINKED, TAKEN = "not linked", "taken for ok"
 NOT_OK = frozenset({ERROR, UNKNOWN})
 REQUIRED_FIRST = "required-first"
 """The code of the refusal to heal an instance that cannot be ok before something else is."""
@@ -273,3 +276,40 @@ def healings(
         if not known.status.service:
             return (request,)
         return one_by_one(request, read_deployed(known).service, known.snapshot)
+
+
+# ------------------------------------------------------------------------------------------------------ what came of it
+
+
+def healed_report(proposal: Proposal, job: str) -> HealedReport:
+    """What the job of a proposal has come to, by the records as they are when it has ended."""
+    records, nodes = proposal.snapshot.instances, proposal.source.whole.service.nodes
+    anew = TAKEN if runs_nothing(proposal.plan) else REPLACED
+    unknown, names, found = not_known(proposal), to_heal(proposal), {}
+    for name in names:
+        record = records[name]
+        healing = FAILED if name in unknown else _came_to(record, job, anew)
+        unlinked = failed_links(proposal, name) if healing != FAILED else ()
+        healing = UNLINKED if unlinked else healing
+        found[name] = HealedInstance(healing, record.local, record.state, unknown.get(name, ""), unlinked)
+    # Where a relationship has failed, the instance alone may not have needed anything.
+    whole = [name for name, one in found.items() if _came_to_itself(records[name], job, anew, one) == NOT_NEEDED]
+    return HealedReport(
+        found,
+        still_missed(proposal, whole),
+        any(nodes[records[name].node].keeps_data for name in names if records[name].node in nodes),
+    )
+
+
+def _came_to_itself(record: Instance, job: str, anew: str, found: HealedInstance) -> str:
+    return _came_to(record, job, anew) if found.unlinked else found.healing
+
+
+def _came_to(record: Instance, job: str, anew: str) -> str:
+    """What the job has done with an instance; ``anew`` is the word if it was replaced."""
+    if record.local not in OPERATIONAL:
+        return FAILED
+    if record.created >= job:
+        return anew
+    done = {key.rpartition(".")[2] for key, one in record.applied.items() if one.change >= job}
+    return RESTARTED if "start" in done else REPAIRED if HEAL in done else NOT_NEEDED
