@@ -84,7 +84,7 @@ def serve(place: Path, arguments: list[str]) -> None:
 
 def deployed(place: Path) -> Path:
     """Deploy the shop; gives its ensemble."""
-    ensemble = place / "ensemble"
+    ensemble = place / "my-shop"
     ports = free_ports(2 + WEB_INSTANCES)
     values = {
         "web_instances": WEB_INSTANCES,
@@ -102,7 +102,7 @@ def deployed(place: Path) -> Path:
 @contextlib.contextmanager
 def removed(place: Path) -> Iterator[None]:
     """Remove whatever was deployed, then the directory, however the demo ends."""
-    ensemble = place / "ensemble"
+    ensemble = place / "my-shop"
     try:
         yield
         say("Remove everything:")

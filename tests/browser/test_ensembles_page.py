@@ -27,10 +27,13 @@ def made_up(name: str, **more: object) -> dict[str, object]:
     }  # fmt: skip
     given = more.pop("summary", {})
     assert isinstance(given, dict)
+    last = given.get("last_job", summary["last_job"])
+    last = last and {**last, "start": "2026-11-22T21:58:18.185Z", "by": "ben"}
     return {
         "project": "shop", "name": name, "created": "2026-11-22T21:58:18.185Z", "exists": True, "holder": None,
         "allowed": ["read"], "labels": {}, "package": None, "package_labels": ["shop:2.3"],
-        "summary": {**summary, **given}, "problem": "", "drift": None, **more,
+        "summary": {**summary, **given}, "problem": "", "drift": None, "last_job": last,
+        "plans": {}, **more,
     }  # fmt: skip
 
 

@@ -7,6 +7,8 @@ answered in its place, with the structs that the server itself would send.
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -23,6 +25,17 @@ ROOT = Path(__file__).parent.parent.parent
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 BUILT = ROOT / "src" / "ordito" / "server" / "web" / "index.html"
 SCREENSHOTS = ROOT / ".cache" / "screenshots"
+
+PICTURES = ROOT / "docs" / "ui" / "pictures"
+PICTURED = {
+    "shop": "shop", "ensembles-1440-light": "ensembles", "topology-1440-light": "ensemble", "plan-1440-light": "plan",
+    "job-failed-1440-light": "job", "log-1440-light": "log", "inbox-1440-light": "inbox",
+    "revisions-1440-light": "revisions", "deploy-1440-light": "forms", "source-1440-light": "source",
+    "packages-1440-light": "packages", "settings-spec-1440-light": "settings", "admin-audit-1440-light": "admin",
+    "account-1440-light": "account",
+}  # fmt: skip
+"""The screenshots that are pictures of the documentation, and their names there. With ``ORDITO_PICTURES`` in the
+environment the tests make them anew."""
 
 WIDE = (1440, 900)
 NARROW = (390, 844)
@@ -116,6 +129,9 @@ class Tab:
         """Keep what shows, for people: ``.cache/screenshots/NAME.png``."""
         path = SCREENSHOTS / f"{name}.png"
         self.page.screenshot(path=path)
+        if name in PICTURED and os.environ.get("ORDITO_PICTURES"):
+            PICTURES.mkdir(exist_ok=True)
+            shutil.copyfile(path, PICTURES / f"{PICTURED[name]}.png")
         return path
 
     def widest(self) -> int:

@@ -198,7 +198,8 @@ function instancesOf(one: EnsembleData): ReactNode {
 }
 
 function jobOf(one: EnsembleData): ReactNode {
-  const { job, last_job: last } = one.summary ?? {};
+  const job = one.summary?.job;
+  const last = one.last_job;
   if (job) {
     return (
       <>
@@ -211,7 +212,8 @@ function jobOf(one: EnsembleData): ReactNode {
   }
   return last ? (
     <Link href={`${addressOf(one)}/jobs/${last.id}`} className="row-link">
-      {last.workflow} <Status of={last.status} />
+      {last.workflow} <Status of={last.status} /> <Time at={last.start} inRow />
+      {last.by ? <span className="muted"> by {last.by}</span> : null}
     </Link>
   ) : (
     <span className="muted">none yet</span>
