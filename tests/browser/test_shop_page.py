@@ -28,6 +28,8 @@ def test_the_link_shows_the_shop(tmp_path: Path, browser: Browser) -> None:
             page.get_by_role("link", name="my-shop").first.click()
             tab.wait_until_live()
             expect(page.get_by_text("9 ok")).to_be_visible()
+            expect(page.get_by_text("balancer", exact=True).first).to_be_visible()
+            tab.wait_until_live()
             tab.screenshot("shop")
             assert tab.findings() == []
             tab.close()

@@ -44,7 +44,7 @@ def _told(error: ServerError, before: bytes, after: bytes) -> ServerError:
     new = msgspec.json.decode(after, type=dict[str, object])
     what = "; ".join(_differences(old, new))
     message = f"somebody else has changed it meanwhile{f': {what}' if what else ''}"
-    failure = Failure(CHANGED, message, "look at it, and give the command again: it begins with what is there now")
+    failure = Failure("changed", message, "look at it, and give the command again: it begins with what is there now")
     return ServerError(failure, status=error.status)
 
 

@@ -42,14 +42,13 @@ class KeptGzip:
 
 async def compress(response: Response, request: Request, kept: KeptGzip | None) -> None:
     """Compress a response where that is worth it and the client takes it. ``kept`` is where its body is kept."""
-    body = response.body
-    is_whole = type(response) is Response and isinstance(body, bytes)
-    if not is_whole or not _MEDIA.match(response.headers.get("content-type", "")):
+    # Responses that are sent piece by piece have no body.
+    body = response.body if type(response) is Response else None
+    if not isinstance(body, bytes) or not _MEDIA.match(response.headers.get("content-type", "")):
         return
     response.headers.add_vary_header("Accept-Encoding")
     if len(body) <= SMALLEST or "gzip" not in taken(request.headers.get("accept-encoding", "")):
         return
-    assert isinstance(body, bytes)
     response.body = await (kept.of(body) if kept is not None else _packed(body))
     response.headers["Content-Encoding"] = "gzip"
     response.headers["Content-Length"] = str(len(response.body))
