@@ -81,8 +81,9 @@ class ShownShop:
 
     def begin(self, *options: str) -> None:
         """Begin to deploy it with a command of its own."""
-        words = ["-e", str(self.directory), "-q", "deploy", str(self.place / "service.yaml"), "--yes", *options]
-        self._running = subprocess.Popen([sys.executable, "-m", "ordito", *words], stderr=subprocess.DEVNULL)
+        # In its folder, so that no record names where that is.
+        command = [sys.executable, "-m", "ordito", "-e", self.directory.name, "-q", "deploy", "service.yaml", "--yes"]
+        self._running = subprocess.Popen([*command, *options], cwd=self.place, stderr=subprocess.DEVNULL)
 
     def end(self) -> int:
         """Wait until that command has ended."""
