@@ -591,21 +591,23 @@ def test_a_plan_has_one_job_if_the_server_is_killed_at_any_change(tmp_path: Path
     """Before and after each commit, from the request to the end of the job; who got no answer asks again."""
     with Served(tmp_path / "home", shop.directory) as server:
         token = server.admin().token
-    jobs, kills = len(shop.jobs), 0
-    # The first changes are those of starting, the last ones come after the end of the job.
-    for number in range(5, 15, 1 if THOROUGH else 3):
+    jobs, kills, begin = len(shop.jobs), 0, tmp_path / "begin"
+    # The last changes come after the end of the job.
+    for number in range(1, 11, 1 if THOROUGH else 3):
         key = {"Idempotency-Key": f"{moment} {number}"}
         body = {"request": {"workflow": "run", "operation": "start"}, "apply": "auto"}
-        program = ("tests.support.killed_server", str(number), moment)
+        program = ("tests.support.killed_server", str(number), moment, str(begin))
         accepted = None
         with (
             Served(tmp_path / "home", shop.directory, program=program) as server,
             contextlib.suppress(urllib3.exceptions.HTTPError),
         ):
+            begin.touch()
             accepted = Client(server.url, token).do("POST", f"{SHOP}/plans", body, key)
             reaches(Client(server.url, token), accepted, "applied")
         # Not asked before: its connections end a moment before it does.
         kills += server.process.returncode == -signal.SIGKILL
+        begin.unlink()
         with Served(tmp_path / "home", shop.directory) as server:
             client = Client(server.url, token)
             again = client.do("POST", f"{SHOP}/plans", body, key)

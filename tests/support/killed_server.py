@@ -1,6 +1,6 @@
-"""A server that kills itself before or after its N-th change of the database.
+"""A server that kills itself before or after its N-th change of the database once a file is there.
 
-`python -m tests.support.killed_server N before|after ARGUMENTS`, with the arguments of the server.
+`python -m tests.support.killed_server N before|after FILE ARGUMENTS`, with the arguments of the server.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection
@@ -17,17 +18,17 @@ from ordito.server.database.database import Database
 from ordito.server.main import main
 
 
-def install(number: int, moment: str) -> None:
-    """Let the database kill this process at its N-th change from now on."""
+def install(number: int, moment: str, begin: Path) -> None:
+    """Let the database kill this process at its N-th change from then on."""
     write = Database.write_now
     left = [number]
 
     def counting(database: Database, change: Callable[[Connection], Any]) -> Any:
-        left[0] -= 1
-        if not left[0] and moment == "before":
+        left[0] -= begin.exists()
+        if left[0] <= 0 and moment == "before":
             os.kill(os.getpid(), signal.SIGKILL)
         found = write(database, change)
-        if not left[0]:
+        if left[0] <= 0:
             os.kill(os.getpid(), signal.SIGKILL)
         return found
 
@@ -35,5 +36,5 @@ def install(number: int, moment: str) -> None:
 
 
 if __name__ == "__main__":
-    install(int(sys.argv[1]), sys.argv[2])
-    raise SystemExit(main(sys.argv[3:]))
+    install(int(sys.argv[1]), sys.argv[2], Path(sys.argv[3]))
+    raise SystemExit(main(sys.argv[4:]))
