@@ -111,6 +111,8 @@ class _Due(msgspec.Struct, frozen=True):
     secret: bytes
     body: bytes
     attempts: int
+    next: float
+    """When it was to be tried: another time, where somebody has asked for it again meanwhile."""
 
 
 def _due(connection: Connection, now: float, webhook: str = "") -> list[_Due]:
@@ -124,7 +126,7 @@ def _due(connection: Connection, now: float, webhook: str = "") -> list[_Due]:
     asked = select(DELIVERIES, WEBHOOKS.c.project, WEBHOOKS.c.url, WEBHOOKS.c.secret).join(first, same)
     asked = asked.join(WEBHOOKS, WEBHOOKS.c.id == DELIVERIES.c.webhook)
     rows = connection.execute(asked.where(waiting, ~WEBHOOKS.c.paused, DELIVERIES.c.next <= now)).all()
-    return [_Due(r.id, r.webhook, r.project, r.url, r.secret, r.body.encode(), r.attempts) for r in rows]
+    return [_Due(r.id, r.webhook, r.project, r.url, r.secret, r.body.encode(), r.attempts, r.next) for r in rows]
 
 
 def forget_deliveries(connection: Connection, now: float) -> None:
@@ -234,13 +236,13 @@ def _is_new(connection: Connection) -> bool:
 
 def _ended(connection: Connection, due: _Due, outcome: _PostOutcome, now: float) -> None:
     """Write down how an attempt ended; after the last one the webhook is paused, and that is told."""
-    mine = DELIVERIES.c.id == due.id
+    mine = and_(DELIVERIES.c.id == due.id, DELIVERIES.c.next == due.next)
     values = {"attempts": due.attempts + 1, "outcome": outcome.text, "next": now, "state": outcome.state}
     is_over = outcome.state != DONE and due.attempts >= len(PAUSES)
     if outcome.state != DONE and not is_over:
         values["next"] = now + PAUSES[due.attempts]
-    connection.execute(update(DELIVERIES).where(mine).values(**values))
-    if not is_over:
+    is_told = connection.execute(update(DELIVERIES).where(mine).values(**values)).rowcount
+    if not is_over or not is_told:
         return
     is_paused = connection.execute(update(WEBHOOKS).where(WEBHOOKS.c.id == due.webhook).values(paused=True)).rowcount
     if not is_paused:
