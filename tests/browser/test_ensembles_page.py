@@ -99,6 +99,8 @@ def test_an_ensemble_is_made_of_a_package(opens: Opens, admin: Client, tmp_path:
     dialog.get_by_role("button", name="Make it").click()
     expect(page).to_have_url(tab.url + "/e/default/second/deploy")
     assert admin.get("projects/default/ensembles/second")["package"]
+    # The page is still open, and looks for what is gone.
+    tab.expected.append("error: Failed to load resource")
     admin.do("DELETE", "projects/default/ensembles/second")
 
 

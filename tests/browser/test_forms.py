@@ -152,6 +152,8 @@ def test_a_package_is_sent_and_an_ensemble_made_of_it(shop: Shop, tmp_path: Path
     archive.write_bytes(package("3.0"))
     tab = opens("ann")
     page = tab.open("/p/default/new?name=from-a-file")
+    # Before it is known who is signed in nothing can be sent.
+    expect(page.get_by_label("Or send a .csar file")).to_be_enabled()
     page.get_by_label("Or send a .csar file").set_input_files(archive)
     expect(page.get_by_label("Package")).not_to_have_value("")
     tab.screenshot("new-ensemble")

@@ -134,6 +134,13 @@ class Tab:
             shutil.copyfile(path, PICTURES / f"{PICTURED[name]}.png")
         return path
 
+    def address(self) -> str:
+        """The address as the page has it now; ``page.url`` may be a moment behind."""
+        session = self.context.new_cdp_session(self.page)
+        answer = session.send("Runtime.evaluate", {"expression": "location.href"})
+        session.detach()
+        return str(answer["result"]["value"])
+
     def widest(self) -> int:
         """How far the page reaches beyond the window to the right, in pixels."""
         session = self.context.new_cdp_session(self.page)
