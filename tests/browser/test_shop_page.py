@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.cli.test_demo import DEMO, LIMIT, environment
+from tests.cli.program import LIMIT, environment
+from tests.cli.test_demo import DEMO
 from tests.support.browsing import WIDE, open_tab
 
 
