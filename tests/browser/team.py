@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.packages import packed, send_package
+from tests.support.packages import META, META_PLACE, packed, send_package
 from tests.support.serving import Client
 
 SERVICE = """\
@@ -40,7 +40,12 @@ NEWER = SCRIPT + "echo more\n"
 def archive(script: str = SCRIPT, version: str = "1.0") -> bytes:
     """The archive of a version of the service."""
     return packed(
-        {"service.yaml": SERVICE.replace('"1.0"', f'"{version}"'), "scripts/say.sh": script, "scripts/stay.sh": SCRIPT}
+        {
+            META_PLACE: META,
+            "service.yaml": SERVICE.replace('"1.0"', f'"{version}"'),
+            "scripts/say.sh": script,
+            "scripts/stay.sh": SCRIPT,
+        }
     )
 
 

@@ -7,13 +7,14 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import urllib3
 
 from tests.server.conftest import CANARY, SERVICE
+from tests.support.packages import META, META_PLACE, packed, send_package
 from tests.support.serving import API, Answer, Client, Served
 
 PACKAGES = "projects/default/packages"
@@ -25,33 +26,17 @@ SERVICE_2 = ENTRY + SERVICE.partition("\n")[2].replace(
     "default: canary-7431 } }",
     "default: canary-7431 }\n    port: { type: integer, default: 8080, constraints: [ greater_than: 1023 ] } }",
 ).replace("inputs: { pass:", "inputs: {\n    pass:").replace("default: canary-7431 }\n", "default: canary-7431 },\n")
-META = "TOSCA-Meta-File-Version: 1.1\nCSAR-Version: 1.1\nCreated-By: ann\nEntry-Definitions: service.yaml\n"
-
-
-def packed(files: Mapping[str, str | bytes]) -> bytes:
-    """An archive with these files."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        for name, content in files.items():
-            info = zipfile.ZipInfo(name)
-            info.external_attr = (0o755 if name.endswith(".sh") else 0o644) << 16
-            archive.writestr(info, content)
-    return made.getvalue()
 
 
 def shop(**more: str | bytes) -> bytes:
     """The package of the shop, with further files."""
-    files = {"TOSCA-Metadata/TOSCA.meta": META, "service.yaml": SERVICE_2, "say.sh": "echo hello\n"}
+    files = {META_PLACE: META, "service.yaml": SERVICE_2, "say.sh": "echo hello\n"}
     return packed({**files, **more})
 
 
 def send(client: Client, archive: bytes, label: str = "", **headers: str) -> Answer:
     """Send an archive."""
-    more = {"Authorization": f"Bearer {client.token}", "Content-Type": "application/zip", **headers}
-    where = f"{client.url}{API}/{PACKAGES}" + (f"?label={label}" if label else "")
-    with urllib3.PoolManager(retries=False) as pool:
-        found = pool.request("POST", where, body=archive, headers=more)
-        return Answer(found.status, found.headers, found.data)
+    return send_package(client, "default", archive, label, **headers)
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +142,7 @@ BROKEN = {
     "empty": b"",
     "cut off": shop()[:-40],
     "no service": packed({"readme.txt": "hello"}),
-    "no tosca": packed({"TOSCA-Metadata/TOSCA.meta": META, "service.yaml": "a: 1\n"}),
+    "no tosca": packed({META_PLACE: META, "service.yaml": "a: 1\n"}),
     "a mistake": shop(**{"service.yaml": SERVICE_2.replace("type: Said, req", "type: Sad, req")}),
     "leads out": shop(**{"../evil.sh": "echo"}),
     "absolute": shop(**{"/etc/evil": "echo"}),

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.server.conftest import SERVICE, deployed
-from tests.server.test_packages import META, packed, send
+from tests.server.test_packages import send
+from tests.support.packages import META, packed
 from tests.support.serving import MANY_REQUESTS, Answer, Client, Served
 
 PRIVATE = "private-9217"

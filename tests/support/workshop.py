@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import itertools
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import urllib3
 from playwright.sync_api import Browser
 
 from tests.support.browsing import Tab, cookie_of, open_tab
-from tests.support.serving import API, MANY_REQUESTS, Answer, Client, Served, until
+from tests.support.packages import META, META_PLACE, packed, send_package
+from tests.support.serving import MANY_REQUESTS, Answer, Client, Served, until
 
 USERS = {"ann": "owner", "ben": "deployer", "cy": "approver", "vera": "viewer"}
 SENSITIVE = "canary-of-the-workshop"
 
-META = "TOSCA-Meta-File-Version: 1.1\nCSAR-Version: 1.1\nCreated-By: ann\nEntry-Definitions: service.yaml\n"
 SERVICE = """\
 tosca_definitions_version: tosca_simple_yaml_1_3
 metadata: { template_name: shop, template_version: "VERSION" }
@@ -78,14 +75,7 @@ def package(version: str = "1.0", **changes: str) -> bytes:
     service = SERVICE.replace("VERSION", version).replace("CANARY", SENSITIVE).replace("MORE", "")
     for before, after in changes.items():
         service = service.replace(before, after)
-    made = io.BytesIO()
-    files: Mapping[str, str] = {"TOSCA-Metadata/TOSCA.meta": META, "service.yaml": service, "say.sh": SAY}
-    with zipfile.ZipFile(made, "w") as archive:
-        for name, content in files.items():
-            info = zipfile.ZipInfo(name)
-            info.external_attr = (0o755 if name.endswith(".sh") else 0o644) << 16
-            archive.writestr(info, content)
-    return made.getvalue()
+    return packed({META_PLACE: META, "service.yaml": service, "say.sh": SAY})
 
 
 class Workshop:
@@ -106,11 +96,8 @@ class Workshop:
 
     def send(self, archive: bytes, label: str) -> str:
         """Send a package; gives its digest."""
-        headers = {"Authorization": f"Bearer {self.admin.token}", "Content-Type": "application/zip"}
-        where = f"{self.served.url}{API}/projects/default/packages?label={label}"
-        with urllib3.PoolManager(retries=False) as pool:
-            answer = pool.request("POST", where, body=archive, headers=headers)
-        assert answer.status == 201, answer.data
+        answer = send_package(self.admin, "default", archive, label)
+        assert answer.status == 201, answer
         return hashlib.sha256(archive).hexdigest()
 
     def make(self, name: str = "", package: str = "shop:1.0") -> str:

@@ -1,13 +1,39 @@
 import { type ReactNode, useState } from "react";
 
 import { type MadeToken, type NewTokenFields, ROLES, type TokenData } from "../api/types.ts";
+import { Action } from "./action.tsx";
 import { Confirm } from "./dialog.tsx";
 import { Field } from "./form.tsx";
 import { ShownOnce } from "./shown-once.tsx";
+import type { Column } from "./table.tsx";
 import { Time } from "./time.tsx";
 
+/** The columns of a table of tokens. */
+export function tokenColumns(onRemove: (token: TokenData) => void): Column<TokenData>[] {
+  return [
+    { id: "name", head: "Name", width: "minmax(8rem, 2fr)", isName: true, cell: ({ name }) => name },
+    { id: "scope", head: "Narrowed to", width: "minmax(8rem, 2fr)", cell: scopeOf },
+    {
+      id: "used",
+      head: "Last used",
+      cell: ({ used }) => (used ? <Time at={used} inRow /> : <span className="muted">never</span>),
+    },
+    { id: "expires", head: "Ends", cell: ({ expires }) => <Time at={expires} inRow /> },
+    {
+      id: "do",
+      head: "Actions",
+      width: "6rem",
+      cell: (one) => (
+        <Action name={`Remove the token ${one.name}`} does={() => onRemove(one)}>
+          Remove
+        </Action>
+      ),
+    },
+  ];
+}
+
 /** To what a token is narrowed. */
-export function scopeOf({ role, projects }: TokenData): string {
+function scopeOf({ role, projects }: TokenData): string {
   return [role, projects.join(", ")].filter(Boolean).join(" in ") || "nothing";
 }
 

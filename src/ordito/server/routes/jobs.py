@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -209,19 +209,27 @@ async def _jobs(call: ApiCall) -> Reply:
     reads = [reads_of_row(row, services.home) for row in there]
     answers = await services.answers.of_many(JOBS.name, reads, PATIENCE)
     known = list(zip([(row.project, row.name) for row in there], answers, strict=True))
-    authors = await services.database.read(authors_of_jobs)
+    authors = await services.database.read(partial(_authors, of={one for one, _ in known}))
     return Reply(await asyncio.to_thread(_first, known, authors, fields, behind))
 
 
-def authors_of_jobs(connection: Connection) -> dict[str, str]:
-    """Who has asked for the jobs of plans, by their ids."""
-    rows = connection.execute(select(PLANS.c.job, PLANS.c.kind, PLANS.c.who).where(PLANS.c.job != ""))
-    return {row.job: Author(row.kind, row.who).shown for row in rows}
+Authors = Mapping[tuple[str, str, str], str]
+"""Who has asked for the jobs of plans, by project, ensemble and job: two ensembles can have jobs of one id."""
+
+
+def _authors(connection: Connection, of: Set[tuple[str, str]]) -> Authors:
+    """Those of the jobs of some ensembles."""
+    asked = select(PLANS.c.project, PLANS.c.ensemble, PLANS.c.job, PLANS.c.kind, PLANS.c.who).where(PLANS.c.job != "")
+    if len(of) == 1:
+        [(project, ensemble)] = of
+        asked = asked.where(PLANS.c.project == project, PLANS.c.ensemble == ensemble)
+    rows = (row for row in connection.execute(asked) if (row.project, row.ensemble) in of)
+    return {(row.project, row.ensemble, row.job): Author(row.kind, row.who).shown for row in rows}
 
 
 def _first(
     answers: Sequence[tuple[tuple[str, str], object]],
-    authors: Mapping[str, str],
+    authors: Authors,
     fields: JobsFields,
     behind: str | None,
 ) -> KnownJobs:
@@ -236,7 +244,8 @@ def _first(
         further = (line for line in lines if behind is None or _is_behind(line, behind, is_newest))
         first = (heapq.nlargest if is_newest else heapq.nsmallest)(fields.limit + 1, further, key=_place)
         found += [
-            KnownJob(project, name, **msgspec.structs.asdict(line), by=authors.get(line.id, "")) for line in first
+            KnownJob(project, name, **msgspec.structs.asdict(line), by=authors.get((project, name, line.id), ""))
+            for line in first
         ]
     found.sort(key=_place, reverse=is_newest)
     items = tuple(found[: fields.limit])
@@ -253,8 +262,8 @@ def _place(job: _ListedJob | KnownJob) -> str:
     return f"{job.start} {job.id}"
 
 
-def _fits(line: _ListedJob, project: str, ensemble: str, authors: Mapping[str, str], fields: JobsFields) -> bool:
-    by = authors.get(line.id, "")
+def _fits(line: _ListedJob, project: str, ensemble: str, authors: Authors, fields: JobsFields) -> bool:
+    by = authors.get((project, ensemble, line.id), "")
     if fields.by not in ("", by):
         return False
     text = fields.q.casefold()

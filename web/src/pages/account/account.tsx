@@ -9,7 +9,7 @@ import { ProblemPart } from "../../parts/problem.tsx";
 import { Badge } from "../../parts/status.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
-import { NewToken, scopeOf } from "../../parts/tokens.tsx";
+import { NewToken, tokenColumns } from "../../parts/tokens.tsx";
 import { Wait } from "../../parts/wait.tsx";
 import { useMe } from "../../shell/me.ts";
 import PasswordDialog from "../../shell/password.tsx";
@@ -42,26 +42,6 @@ function Tokens(): ReactNode {
   const make = useChange("POST /me/tokens", ["GET /me/tokens"]);
   const [isMaking, setMaking] = useState(false);
   const [gone, setGone] = useState<TokenData>();
-  const columns: Column<TokenData>[] = [
-    { id: "name", head: "Name", width: "minmax(8rem, 2fr)", isName: true, cell: ({ name }) => name },
-    { id: "scope", head: "Narrowed to", width: "minmax(8rem, 2fr)", cell: scopeOf },
-    {
-      id: "used",
-      head: "Last used",
-      cell: ({ used }) => (used ? <Time at={used} inRow /> : <span className="muted">never</span>),
-    },
-    { id: "expires", head: "Ends", cell: ({ expires }) => <Time at={expires} inRow /> },
-    {
-      id: "do",
-      head: "Actions",
-      width: "6rem",
-      cell: (one) => (
-        <Action name={`Remove the token ${one.name}`} does={() => setGone(one)}>
-          Remove
-        </Action>
-      ),
-    },
-  ];
   return (
     <section className="section" aria-labelledby="tokens">
       <div className="section-head">
@@ -72,7 +52,7 @@ function Tokens(): ReactNode {
       <Wait for={tokens} title="Your tokens could not be read">
         {({ items }) =>
           items.length ? (
-            <Table label="Tokens" columns={columns} rows={items} keyOf={({ id }) => id} />
+            <Table label="Tokens" columns={tokenColumns(setGone)} rows={items} keyOf={({ id }) => id} />
           ) : (
             <Empty title="You have no tokens">
               <p className="muted">

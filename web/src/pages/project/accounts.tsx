@@ -5,9 +5,8 @@ import { Action, useUnable } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Field } from "../../parts/form.tsx";
-import { type Column, Table } from "../../parts/table.tsx";
-import { Time } from "../../parts/time.tsx";
-import { NewToken } from "../../parts/tokens.tsx";
+import { Table } from "../../parts/table.tsx";
+import { NewToken, tokenColumns } from "../../parts/tokens.tsx";
 import { Wait } from "../../parts/wait.tsx";
 
 const ALL = "GET /projects/{project}/accounts";
@@ -60,7 +59,7 @@ export function Accounts({ project, allowed }: { project: string; allowed: reado
                   {one.tokens.length ? (
                     <Table
                       label={`Tokens of ${one.name}`}
-                      columns={columnsFor((token) => setAsks({ account: one, token, does: "remove-token" }))}
+                      columns={tokenColumns((token) => setAsks({ account: one, token, does: "remove-token" }))}
                       rows={one.tokens}
                       keyOf={({ id }) => id}
                     />
@@ -126,27 +125,4 @@ export function Accounts({ project, allowed }: { project: string; allowed: reado
       )}
     </section>
   );
-}
-
-function columnsFor(onRemove: (token: TokenData) => void): Column<TokenData>[] {
-  return [
-    { id: "name", head: "Name", width: "minmax(8rem, 2fr)", isName: true, cell: ({ name }) => name },
-    { id: "role", head: "Narrowed to", cell: ({ role }) => role || <span className="muted">nothing</span> },
-    {
-      id: "used",
-      head: "Last used",
-      cell: ({ used }) => (used ? <Time at={used} inRow /> : <span className="muted">never</span>),
-    },
-    { id: "expires", head: "Ends", cell: ({ expires }) => <Time at={expires} inRow /> },
-    {
-      id: "do",
-      head: "Actions",
-      width: "6rem",
-      cell: (one) => (
-        <Action name={`Remove the token ${one.name}`} does={() => onRemove(one)}>
-          Remove
-        </Action>
-      ),
-    },
-  ];
 }
