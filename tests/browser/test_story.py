@@ -46,6 +46,8 @@ def signs_in(page: Page, link: str) -> None:
 
 def sends(page: Page, archive: Path) -> None:
     """Send a package, which is chosen then."""
+    # Before it is known who is signed in nothing can be sent.
+    expect(page.get_by_label("Or send a .csar file")).to_be_enabled()
     page.get_by_label("Or send a .csar file").set_input_files(archive)
     expect(page.get_by_label("Package")).not_to_have_value("")
 
@@ -79,12 +81,14 @@ def approves(page: Page) -> None:
 
 @pytest.mark.timeout(600)
 def test_from_a_package_to_its_removal(tabs: tuple[Tab, Tab], workshop_of_all: Workshop, archives: list[Path]) -> None:
-    (ann, cy), admin = tabs, workshop_of_all.admin
-    page, at = ann.page, f"{ann.url}/e/{STORY}"
-    signs_in(page, one_time_link(admin, "ann"))
+    (zoe, cy), admin = tabs, workshop_of_all.admin
+    page, at = zoe.page, f"{zoe.url}/e/{STORY}"
+    # Somebody whom no other test knows: a new link ends all sessions of its user.
+    admin.do("POST", "users", {"name": "zoe", "admin": True})
+    signs_in(page, one_time_link(admin, "zoe"))
 
     # A package is sent, an ensemble made of it, and its first deployment planned, which needs somebody's approval.
-    page.goto(f"{ann.url}/p/default/new?name=story")
+    page.goto(f"{zoe.url}/p/default/new?name=story")
     sends(page, archives[0])
     page.get_by_role("button", name="Make the ensemble").click()
     page.get_by_label("port", exact=True).fill("8088")
