@@ -54,6 +54,7 @@ OF_TARGETS = frozenset(
         *("ansible", "browser", "test_containers", "test_crash_upgrade", "test_shop_upgrade", "test_run_script"),
         *("test_plans", "test_backup", "test_isolation", "test_git_sources", "test_webhooks", "test_schedules"),
         *("client", "test_contract", "test_figures", "test_known_ensembles", "test_starting"),
+        *("test_attacks", "test_common_rules", "test_compression", "test_job_pages", "test_records"),
     }
 )
 """Folders and files of tests that start such by themselves, make whole environments, or start and kill many servers."""
