@@ -46,7 +46,7 @@ date +%s%N > {place}/ended
 """
 
 BARE = b"""\
-<!doctype html><canvas width="1200" height="1200"></canvas><button>none</button><script>
+<!doctype html><link rel="icon" href="data:,"><canvas width="1200" height="1200"></canvas><button>none</button><script>
 const on = document.querySelector("canvas").getContext("2d"), button = document.querySelector("button");
 for (let n = 0; n < 9997; n += 1) {
   on.beginPath(); on.arc(n % 100 * 12 + 6, Math.floor(n / 100) * 12 + 6, 4, 0, 7); on.fill();

@@ -2,9 +2,9 @@ import { useEffect, useState } from "react";
 
 import type { Tone } from "../../parts/status.tsx";
 import { useTheme } from "../../shell/theme.ts";
+import { DOT } from "./dot-places.ts";
 import type { Dots } from "./dots.ts";
 import { WORST_FIRST } from "./dots.ts";
-import { DOT } from "./places.ts";
 
 /** The colours with which the canvas draws, as the page has them now. */
 export interface Colours {
