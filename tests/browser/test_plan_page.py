@@ -102,14 +102,14 @@ def test_a_plan_is_asked_for_again_as_it_was_but_for_secrets(shop: Shop) -> None
     expect(page.get_by_label("limits, value 1")).to_have_value("4")
     expect(page.get_by_label("Comment")).to_have_value("as before")
     expect(page.get_by_text("not filled in again: password")).to_be_visible()
+    tab.screenshot("ask-again")
+    assert tab.findings() == []
     page.get_by_text("Further options").click()
     expect(page.get_by_label("Force")).to_be_checked()
     page.get_by_text("How the job runs").click()
     expect(page.get_by_label("Parallel")).to_have_value("3")
     expect(page.get_by_label("Plan anew on its turn")).to_be_checked()
     assert "typed-and-never-shown" not in page.content()
-    tab.screenshot("ask-again")
-    assert tab.findings() == []
     page.get_by_role("button", name="Make the plan").click()
     page.wait_for_url(re.compile(r"/plans/pl_"))
     page.get_by_role("tab", name="Inputs").click()
