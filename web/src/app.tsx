@@ -2,7 +2,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { Component, type ComponentType, lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { Route, Switch, useLocation } from "wouter";
 
-import { newStore, useLook } from "./api/use.ts";
+import { newStore, readAgain, useLook } from "./api/use.ts";
 import { BROWSER, LiveStream } from "./live/stream.ts";
 import { LiveContext } from "./live/use.ts";
 import { Missing } from "./pages/missing/missing.tsx";
@@ -29,6 +29,13 @@ export function App(): ReactNode {
     };
     return { store: newStore(onSignedOut), stream: new LiveStream(BROWSER, onSignedOut) };
   });
+  useEffect(() => {
+    let wasAway = false;
+    return stream.watch(() => {
+      if (stream.state.is === "live" && wasAway) readAgain(store);
+      wasAway = stream.state.is === "offline" || (wasAway && stream.state.is !== "live");
+    });
+  }, [store, stream]);
   useEffect(() => {
     const onShown = (): void => stream.show(document.visibilityState === "visible");
     document.addEventListener("visibilitychange", onShown);

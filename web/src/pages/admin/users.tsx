@@ -65,6 +65,7 @@ export function Users(): ReactNode {
         const self = one.name === me.name ? "that is you" : undefined;
         return (
           <Menu
+            changes
             label={
               <>
                 Actions <span aria-hidden="true">▾</span>

@@ -6,7 +6,7 @@ import { ask } from "../../api/ask.ts";
 import { OPTIONS, REQUESTS, type RequestField, type RequestForm } from "../../api/requests.ts";
 import type { EnsembleData, PlanWanted } from "../../api/types.ts";
 import { useLook } from "../../api/use.ts";
-import { useLiveState } from "../../live/use.ts";
+import { useAway } from "../../parts/action.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { askAddress, type EnsembleNamed, EnsemblePage, ensembleAddress, namedIn } from "../../parts/ensemble-head.tsx";
 import { Field } from "../../parts/form.tsx";
@@ -105,7 +105,7 @@ function AskForm({ of, workflow, form, ensemble, start }: AskFormProps): ReactNo
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const problem = useRef<HTMLDivElement>(null);
-  const live = useLiveState();
+  const away = useAway();
   const store = useQueryClient();
   const [, go] = useLocation();
   useEffect(() => {
@@ -297,7 +297,7 @@ function AskForm({ of, workflow, form, ensemble, start }: AskFormProps): ReactNo
       </Field>
       <footer className="buttons ask-send">
         <span className="muted">Nothing is carried out before you have seen the plan.</span>
-        <button type="submit" className="button main" disabled={isBusy || !may || live.is === "offline"}>
+        <button type="submit" className="button main" disabled={isBusy || !may || away !== undefined}>
           {isBusy ? "Asking" : "Make the plan"}
         </button>
       </footer>

@@ -53,7 +53,7 @@ export default function TopologyPage({ params }: PageProps): ReactNode {
   const boxes = Number(shown.get("boxes"));
   const [open, fold] = [shown.getAll("open"), shown.getAll("fold")];
   const query = { ...(boxes > 0 ? { boxes } : {}), ...(open.length ? { open } : {}), ...(fold.length ? { fold } : {}) };
-  const found = useLook(TOPOLOGY, { path: { ...of }, query }, { keeps: true });
+  const found = useLook(TOPOLOGY, { path: { ...of }, query }, { keeps: true, isFollowed: true });
   const dots = useDots(of, found);
   return (
     <EnsemblePage of={of} page="Topology" isFollowed={!found.isError}>
@@ -100,7 +100,7 @@ function useDots(of: EnsembleNamed, found: UseQueryResult<Answer<TopologyData>, 
     // What was read again is new, even where it says the same as before.
   }, [data, dataUpdatedAt, isPlaceholderData]);
   useTopic(
-    `ensemble:${of.project}/${of.ensemble}`,
+    found.isError ? "" : `ensemble:${of.project}/${of.ensemble}`,
     found.data?.cursor,
     (event) => {
       ensembleAgain(event);
