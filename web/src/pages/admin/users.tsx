@@ -38,9 +38,10 @@ export function Users(): ReactNode {
       head: "On the server",
       width: "minmax(8rem, 2fr)",
       cell: ({ admin, auditor }) => (
-        <>
-          {admin && <Badge>administrator</Badge>} {auditor && <Badge>auditor</Badge>}
-        </>
+        <span className="row-actions">
+          {admin && <Badge>administrator</Badge>}
+          {auditor && <Badge>auditor</Badge>}
+        </span>
       ),
     },
     {
