@@ -37,12 +37,13 @@ export function Users(): ReactNode {
       id: "roles",
       head: "On the server",
       width: "minmax(8rem, 2fr)",
-      cell: ({ admin, auditor }) => (
-        <span className="row-actions">
-          {admin && <Badge>administrator</Badge>}
-          {auditor && <Badge>auditor</Badge>}
-        </span>
-      ),
+      cell: ({ admin, auditor }) =>
+        (admin || auditor) && (
+          <span className="row-actions">
+            {admin && <Badge>administrator</Badge>}
+            {auditor && <Badge>auditor</Badge>}
+          </span>
+        ),
     },
     {
       id: "state",

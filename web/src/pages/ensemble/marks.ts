@@ -43,7 +43,7 @@ export function useColours(): Colours {
   return colours;
 }
 
-/** From how many dots on a canvas has no more pixels than the screen: more would take much memory. */
+/** With how many dots in all a canvas has no more pixels than the screen: more would take much memory, and time. */
 const MANY = 2_000;
 const RADIUS = 4;
 
@@ -129,7 +129,7 @@ export function drawDots(
   chosen: number,
 ): void {
   const all = dots.inBox[box] ?? [];
-  const scale = scaleFor(all.length);
+  const scale = scaleFor(dots.size);
   const width = columns * DOT * scale;
   const height = Math.ceil(all.length / columns) * DOT * scale;
   // Setting a size clears the canvas, and costs much.

@@ -22,7 +22,7 @@ const FAR = 0.8;
 const MOST_LABELS = 60;
 
 /** The topology as nested boxes. */
-export default function Picture({ dots, chosen, onChoose, onOpen }: PictureProps): ReactNode {
+export function Picture({ dots, chosen, onChoose, onOpen }: PictureProps): ReactNode {
   const { topology } = dots;
   const { boxes } = topology;
   const stage = useStage();
