@@ -62,7 +62,7 @@ class ClosingJob(msgspec.Struct, frozen=True):
     after: Status
     """The status now."""
     previous: Mapping[str, tuple[str, bytes]]
-    """The former records of what it has changed (see ``SqliteJournal.previous``)."""
+    """The former records of what it has changed (see ``EnsembleJournal.previous``)."""
     snapshot: Snapshot
     """What exists now."""
 
