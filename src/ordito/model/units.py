@@ -71,10 +71,10 @@ class Units:
     @property
     def files(self) -> tuple[str, ...]:
         """The user's files, relative to the service's root."""
-        every = (
-            file for u in self.written for file in (u.file, *(u.content.lowered.files if u.content.lowered else ()))
-        )
-        return tuple(dict.fromkeys(every))
+        found: list[str] = []
+        for unit in self.written:
+            found += (unit.file, *(unit.content.lowered.files if unit.content.lowered is not None else ()))
+        return tuple(dict.fromkeys(found))
 
     @property
     def written(self) -> list[Unit]:

@@ -127,8 +127,10 @@ def _is_same(name: str, known: Entity, item: Entity, part: Part) -> bool:
     return is_of_product and same_data(known.at, item.at)
 
 
-def _addition(known: NodeTemplate, item: NodeTemplate) -> tuple[NodeTemplate, NodeTemplate] | None:
+def _addition(known: Entity, item: Entity) -> tuple[NodeTemplate, NodeTemplate] | None:
     """The template itself, and what the importing file adds to its relationships, where that is all that one says."""
+    assert isinstance(known, NodeTemplate)
+    assert isinstance(item, NodeTemplate)
     for adding, whole in ((known, item), (item, known)):
         if isinstance(adding.at, Mapping) and adding.at.values.keys() == RELATIONSHIPS and whole.type is not None:
             return whole, adding

@@ -228,10 +228,9 @@ class OperationsOf:
             return None
         kind = text(kind_of(path.text), path)
         artifact = entities.ArtifactDefinition(at=path, type=kind, file=path)
-        executor = (
-            written.executor.text if written.executor is not None else self._implementations.executor(found.plugin)
-        )
-        host = text(ORCHESTRATOR, written.executor or path) if executor == CENTRAL else None
+        own = written.executor.text if written.executor is not None else ""
+        central = (own or self._implementations.executor(found.plugin)) == CENTRAL
+        host = text(ORCHESTRATOR, written.executor or path) if central else None
         timeout = int(written.timeout) if written.timeout else None
         return entities.Implementation(at=written.at, primary=artifact, operation_host=host, timeout=timeout)
 

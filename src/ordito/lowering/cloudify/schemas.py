@@ -108,9 +108,8 @@ class Schemas:
             return True
         if since is not None:
             hint = f"it has come with {since}: raise tosca_definitions_version"
-            self._diagnostics.error(
-                "unknown-type", f"there is no type {name} in {self._version}", written.span, hint=hint
-            )
+            message = f"there is no type {name} in {self._version}"
+            self._diagnostics.error("unknown-type", message, written.span, hint=hint)
             return False
         known = self.names()
         hint = f'did you mean "{MISTAKEN[name]}"?' if name in MISTAKEN else self._diagnostics.suggestion(name, known)

@@ -95,7 +95,7 @@ class TemplatesOf:
             return None
         settings = Settings({})
         self._check_inputs(item, kind, owner)
-        made = entities.NodeTemplate(
+        return entities.NodeTemplate(
             at=item.at,
             key=item.key,
             type=item.type,
@@ -108,7 +108,6 @@ class TemplatesOf:
             metadata=settings.entries or None,
             incomplete=self._is_external(item, owner),
         )
-        return made
 
     def _unknown_type(self, written: Scalar) -> None:
         if is_lost(self._node_types.types, written.text):

@@ -12,7 +12,8 @@ TRUTH = {
 }
 NUMBER = re.compile(r"[-+.0-9]")
 WHOLE = re.compile(
-    r"(?P<sign>[-+]?)(?:0b(?P<two>[01_]+)|0(?P<eight>[0-7_]+)|0x(?P<hex>[0-9a-fA-F_]+)|(?P<ten>[1-9][0-9_]*))"
+    r"(?P<sign>[-+]?)"
+    r"(?:0b(?P<two>[01_]+)|0(?P<eight>[0-7_]+)|0x(?P<hex>[0-9a-fA-F_]+)|(?P<ten>[1-9][0-9_]*))"
 )
 SIXTIES = re.compile(r"(?P<sign>[-+]?)(?P<parts>[1-9][0-9_]*(?::[0-5]?[0-9])+)")
 POINT = re.compile(r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+][0-9]+)?")
