@@ -214,7 +214,17 @@ class SqliteJournal:
         the job began, to be read with ``codec.Decoder``; empty where it did not exist."""
         with self._reading() as db:
             rows = db.execute("SELECT id, kind, body FROM previous")
-            return {name: (kind, body) if body else NOTHING_BEFORE for name, kind, body in rows}
+            found = {name: (kind, body) if body else NOTHING_BEFORE for name, kind, body in rows}
+            # What the rows do not include yet is there as it was when the job began.
+            for kind, name in _touched_since(db):
+                if name not in found:
+                    row = db.execute(f"SELECT body FROM {kind} WHERE id = ?", (name,)).fetchone()
+                    found[name] = (kind, row[0]) if row is not None else NOTHING_BEFORE
+            return found
+
+    def viewed(self) -> AbstractContextManager[object]:
+        """One consistent view for all that is read within the ``with`` statement, while another process may write."""
+        return self._reading()
 
     def finish(self, status: Status, digest: str) -> None:
         """Remove the job, whose files are written, and store the status in them and their digest."""
@@ -319,6 +329,15 @@ def read_journal(layout: Layout) -> SqliteJournal | None:
     check_is_file(layout.journal)
     db = open_for_reading(layout.journal)
     return SqliteJournal(layout.journal, db) if db is not None else None
+
+
+def _touched_since(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+    """The tables and ids of the instances and links that records change which the rows do not include yet."""
+    rows = PendingRows()
+    for _, record in unsettled(db):
+        if (delta := getattr(record, "delta", None)) is not None:
+            rows.add(delta)
+    return rows.touched
 
 
 # The jobs that carry out plans of servers. They are written with the beginning of the job, and stay when it is closed:
