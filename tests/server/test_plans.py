@@ -330,6 +330,38 @@ def test_who_made_the_token_of_an_account_does_not_approve_what_it_asks_for(serv
     assert admin.with_token(made["token"]).ask("POST", where, yes).data["code"] == "forbidden"
 
 
+def test_nobody_approves_what_was_asked_for_with_a_token_of_which_nobody_knows_the_maker(
+    server: Served, shop: Shop
+) -> None:
+    """As tokens were before it was written down who makes them; nor with a token that is made with such a one."""
+    admin = server.admin()
+    people = users(admin, ada="owner", ben="approver")
+    bindings = admin.get("projects/default/bindings")["bindings"]
+    account = {"kind": "account", "who": "robot", "role": "owner"}
+    admin.do("POST", "projects/default/accounts", {"name": "robot"})
+    admin.do("PUT", "projects/default/bindings", {"bindings": [*bindings, account]}, {"If-Match": "*"})
+    made = people["ada"].do("POST", "projects/default/accounts/robot/tokens", {"name": "old"})
+    with contextlib.closing(sqlite3.connect(server.home / "server.db")) as database, database:
+        database.execute("UPDATE token SET made_by = '' WHERE id = ?", (made["id"],))
+    old = admin.with_token(made["token"])
+    later = admin.with_token(old.do("POST", "projects/default/accounts/robot/tokens", {"name": "later"})["token"])
+    admin.do("PUT", f"{SHOP}/rules", {"rules": [{"when": {"workflows": ["restart"]}}]}, {"If-Match": "*"})
+    for robot in (old, later):
+        plan = ask(robot, RESTART, apply="auto")
+        where, yes = f"{SHOP}/plans/{plan['id']}/approvals", {"decision": "approve", "digest": plan["digest"]}
+        for who in ("ada", "ben"):
+            refused = people[who].ask("POST", where, yes)
+            assert (refused.status, refused.data["code"]) == (403, "own-plan")
+            assert "make a new token" in refused.data["hint"]
+            assert "approve" not in people[who].get(f"{SHOP}/plans/{plan['id']}")["allowed"]
+        admin.do("POST", f"{SHOP}/plans/{plan['id']}/discard")
+    new = people["ada"].do("POST", "projects/default/accounts/robot/tokens", {"name": "new"})
+    plan = ask(admin.with_token(new["token"]), RESTART, apply="auto")
+    yes = {"decision": "approve", "digest": plan["digest"]}
+    people["ben"].do("POST", f"{SHOP}/plans/{plan['id']}/approvals", yes)
+    assert reaches(admin, plan, "applied")["job_status"] == "ok"
+
+
 def test_a_no_ends_a_plan(server: Served, shop: Shop) -> None:
     admin = server.admin()
     people = users(admin, ada="maintainer", ben="approver")
