@@ -516,6 +516,35 @@ def runner_of(server: Served) -> int:
     return found[0]
 
 
+def test_who_has_cancelled_a_job_is_told_to_who_follows_it(server: Served, shop: Shop) -> None:
+    admin = server.admin()
+    people = users(admin, ada="operator")
+    shop.close()
+    plan = ask_now(admin, RESTART)
+    until(shop.waits)
+    job = f"{SHOP}/jobs/{reaches(admin, plan, 'running')['job']}"
+    topic = f"job:default/shop/{job.rpartition('/')[2]}"
+    cursor = admin.ask("GET", f"{job}/timeline").headers["Ordito-Cursor"]
+    people["ada"].do("POST", f"{job}/cancel", {})
+    until(lambda: bool(told(admin, topic, cursor, "job.cancelling")))
+    found = admin.get(f"{job}/timeline")["cancelled"]
+    assert (found["by"], found["now"], found["because"]) == ("ada", False, "")
+    admin.do("POST", f"{job}/cancel", {"now": True})
+    assert reaches(admin, plan, "applied")["job_status"] == "cancelled"
+    first, second = told(admin, topic, cursor, "job.cancelling")
+    assert (first["by"], "now" in first) == ("ada", False)
+    assert (second["by"] != "ada", second["now"]) == (True, True)
+    lines = admin.ask("GET", f"{job}/events.ndjson").body.splitlines()
+    types = [msgspec.json.decode(line, type=dict[str, Any])["type"] for line in lines]
+    assert types.count("job.cancelling") == 2
+    assert types.index("job.cancelling") < types.index("job.finished")
+
+
+def told(client: Client, topic: str, cursor: str, kind: str) -> list[dict[str, Any]]:
+    """The events of a kind behind a cursor."""
+    return [one for one in client.get("events", topic=topic, after=cursor)["items"] if one["type"] == kind]
+
+
 def test_a_job_goes_on_while_the_server_is_away(tmp_path: Path, shop: Shop) -> None:
     with Served(tmp_path / "home", shop.directory) as server:
         admin = server.admin()

@@ -16,6 +16,7 @@ from ordito.app.course import (
     SKIPPED,
     SUCCEEDED,
     WAITING,
+    Cancelled,
     CourseRequest,
     CourseStep,
     JobCourse,
@@ -70,6 +71,22 @@ class TimelineColumns(msgspec.Struct, frozen=True):
     """The ids of steps that are not called as their row and their operation with a dot between them, by number."""
 
 
+class CancelledData(msgspec.Struct, frozen=True):
+    """That a job was asked to end."""
+
+    at: str
+    """When, in UTC."""
+
+    by: str
+    """Who has asked, "" for nobody: its time was over."""
+
+    now: bool
+    """Whether what ran was ended, instead of going on to its end."""
+
+    because: str
+    """Why, where nobody has asked."""
+
+
 class TimelineData(ResultData, frozen=True, kw_only=True, tag="ordito.jobs-timeline/1"):
     """When everything in a job happened."""
 
@@ -91,6 +108,9 @@ class TimelineData(ResultData, frozen=True, kw_only=True, tag="ordito.jobs-timel
     steps: TimelineColumns
     critical: tuple[int, ...]
     """The numbers of the attempts that decided how long it took: each began when the one before it had ended."""
+
+    cancelled: CancelledData | None = None
+    """The last time that it was asked to end, null where that is not known."""
 
 
 class TimelineAsked(Asked, frozen=True):
@@ -153,7 +173,12 @@ def timeline_data(course: JobCourse, *, no_ops: bool = True) -> TimelineData:
             step=named,
         ),
         critical=tuple(critical),
+        cancelled=_cancelled(course.cancelled),
     )
+
+
+def _cancelled(found: Cancelled | None) -> CancelledData | None:
+    return CancelledData(_moment(found.at), found.by, found.now, found.because) if found is not None else None
 
 
 def _bars(course: JobCourse, *, no_ops: bool) -> Iterator[_Bar]:

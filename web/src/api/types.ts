@@ -338,6 +338,14 @@ export interface BlockScript {
   timeout?: number | null;
 }
 
+/** That a job was asked to end. */
+export interface CancelledData {
+  at: string;
+  by: string;
+  now: boolean;
+  because: string;
+}
+
 /** How a job is to end. */
 export interface Cancelling {
   now?: boolean;
@@ -2617,6 +2625,7 @@ export interface TimelineData {
   operations: string[];
   steps: TimelineColumns;
   critical: number[];
+  cancelled: CancelledData | null;
 }
 
 /** A token, without the token itself. */

@@ -31,7 +31,7 @@ def upgrade() -> None:
     for row in connection.execute(sa.text(UNKNOWN)).all():
         asked = {"project": row.project, "object": f"{row.owner} {row.name}", "created": row.created}
         found = connection.execute(sa.text(MADE), {**asked, "apart": MOST_APART}).all()
-        made_by = _user(*found[0], makers) if len(found) == 1 else ""
+        made_by = _user(found[0].principal, found[0].by, makers) if len(found) == 1 else ""
         if made_by:
             makers[row.id] = made_by
         connection.execute(sa.text("UPDATE token SET made_by = :by WHERE id = :id"), {"by": made_by, "id": row.id})
