@@ -21,31 +21,10 @@ from ordito.syntax.grammar import Dialect, Reading, read_entity
 VERSION = "tosca_definitions_version"
 FOLDER = f"{PROFILE_SCHEME}cloudify_dsl/"
 TYPES = f"{FOLDER}types.yaml"
-RELEASES = tuple(
-    [
-        "3.0",
-        "3.1",
-        "3.2",
-        "3.3",
-        "3.4",
-        "4.0",
-        "4.1",
-        "4.2",
-        "4.3",
-        "4.4",
-        "4.5",
-        "4.6",
-        "5.0",
-        "5.1",
-        "5.2",
-        "6.0",
-        "6.1",
-        "6.2",
-        "6.3",
-        "6.4",
-        "7.0",
-    ]
-)
+RELEASES = (
+    "3.0", "3.1", "3.2", "3.3", "3.4", "4.0", "4.1", "4.2", "4.3", "4.4", "4.5", "4.6", "5.0", "5.1", "5.2", "6.0",
+    "6.1", "6.2", "6.3", "6.4", "7.0",
+)  # fmt: skip
 """The releases whose types are those that are bundled, without the number of the patch."""
 TYPES_PATH = "cloudify/types/types.yaml"
 TYPES_URL = re.compile(
