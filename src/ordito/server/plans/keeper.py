@@ -355,14 +355,22 @@ class PlanKeeper:
                 await self._resume(row.project, row.ensemble, directory)
 
     async def _ended(self, row: Row[Any], job: str, status: str) -> None:
-        package = stored_request(row, self._parts.sealer).package
-        if package:
+        if package := self._package_of(row):
             # Whatever its end, from now on the ensemble is what this package says.
             await self._database.write(partial(_made_of, row=row, package=package))
         await self._move(row, PlanState.APPLIED, time.time(), job=job, job_status=status)
         self._parts.metrics.jobs.labels(row.workflow, status).inc()
         await self._parts.notices.handle(row.project, row.ensemble)
         self._parts.metrics.job_seconds.labels(row.workflow).observe(max(0.0, time.time() - row.changed))
+
+    def _package_of(self, row: Row[Any]) -> str:
+        """The digest of the package that a plan deploys, "" if it deploys none, or if that cannot be known any more."""
+        try:
+            return stored_request(row, self._parts.sealer).package
+        except InvalidToken:
+            # The server was restored without its key while this job ran. The ensemble itself has what was deployed.
+            _LOG.warning("plan %s: what was asked cannot be read without the key of before", row.id)
+            return ""
 
     async def _move(self, row: Row[Any], to: PlanState, now: float, **values: object) -> None:
         await self._database.write(lambda connection: move(connection, row.id, to, now, **values))
