@@ -103,6 +103,7 @@ def _serve(home: Path, listen: str, ensembles: list[Path], *, opens: bool) -> in
             services.port = listener.getsockname()[1]
             services.packages.start()
             database.read_now(services.packages.forget_others)
+            database.read_now(services.plan_files.forget_others)
             config = _config(settings, services, home)
             try:
                 config.load()

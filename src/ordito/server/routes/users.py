@@ -169,17 +169,6 @@ async def _remove_token(call: ApiCall) -> Reply:
     return await call.change("user.token.remove", remove, about=f"{name} {token}")
 
 
-async def _remove_tokens(call: ApiCall) -> Reply:
-    name = call.path["user"]
-
-    def remove(connection: Connection) -> Reply:
-        _row(connection, name)
-        connection.execute(delete(TOKENS).where(_tokens_of(name)))
-        return Reply()
-
-    return await call.change("user.tokens.remove", remove, about=name)
-
-
 class GroupMembers(Fields, frozen=True):
     """All members of a group, in place of those that it had."""
 
@@ -321,8 +310,6 @@ TABLE = (
            answers=(LinkData,), keyed=True, problems=_UNKNOWN),
     _route("GET", "/users/{user}/tokens", "The tokens of a user, without their secrets.", _tokens,
            answers=(ListPart[TokenData],), problems=_UNKNOWN),
-    _route("DELETE", "/users/{user}/tokens", "End all tokens of a user.", _remove_tokens, status=204,
-           problems=_UNKNOWN),
     _route("DELETE", "/users/{user}/tokens/{id}", "End one token of a user.", _remove_token, status=204,
            problems=(*_UNKNOWN, "unknown-token")),
     _route("GET", "/groups", "The groups with their members.", _groups, answers=(ListPart[GroupData],)),
