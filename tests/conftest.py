@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.support.real.hosts import SshHosts
     from tests.support.real.moto import Moto
     from tests.support.real.podman import Podman
-    from tests.support.real.stores import StoreServer
+    from tests.support.real.stores import StoredJournals, StoreServer
 
 if VARIABLE in os.environ:
     from tests.support.golden import golden  # noqa: F401
@@ -101,6 +101,16 @@ def store_server() -> Iterator[StoreServer]:
 def store(store_server: StoreServer) -> Store:
     """An empty store with all its tables."""
     return store_server.store()
+
+
+@pytest.fixture(scope="session")
+def stored_journals(store_server: StoreServer) -> Iterator[StoredJournals]:
+    """Journals in one store that many tests share."""
+    from tests.support.real.stores import StoredJournals
+
+    found = StoredJournals(store_server.store())
+    yield found
+    found.close()
 
 
 @pytest.fixture(scope="session")

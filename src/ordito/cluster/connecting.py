@@ -61,10 +61,10 @@ class StoreConnection:
             except psycopg.Error as error:
                 # What another attempt of this very process has written meanwhile is found by `answered`.
                 is_twice = is_in_doubt and isinstance(error, psycopg.errors.UniqueViolation)
+                self._drop_if_broken()
                 if not (self._was_reached and (is_twice or self._is_away(error)) and time.monotonic() < give_up):
                     raise explained(doing, error) from error
                 is_in_doubt = True
-                self._drop_if_broken()
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(pause * 2, PAUSES[1])
 
@@ -89,12 +89,8 @@ class StoreConnection:
         return error.sqlstate.startswith(AWAY)
 
     def _drop_if_broken(self) -> None:
-        if self._open is not None:
-            if self._open.closed or self._open.broken:
-                self.close()
-                return
-            with contextlib.suppress(psycopg.Error):
-                self._open.rollback()
+        if self._open is not None and (self._open.closed or self._open.broken):
+            self.close()
 
 
 def explained(doing: str, error: psycopg.Error) -> EnsembleError:

@@ -132,14 +132,13 @@ class WorkerLost(EnsembleError):
 
 
 class WorkerLease:
-    """The lease of this worker, on a connection of its own, which waits for no store that is away: then the lease is
-    not renewed."""
+    """The lease of this worker, on a connection of its own. A store that is away is waited for only for a moment."""
 
     def __init__(
         self, address: str, worker: WorkerRow, lease: float = LEASE, clock: Callable[[], float] = since_boot
     ) -> None:
         """``lease`` is in seconds. Raises ``EnsembleError`` where the worker cannot be registered."""
-        self._link = StoreConnection(address, patience=0.0)
+        self._link = StoreConnection(address, patience=lease * EVERY / 2)
         self._worker = worker
         self._lease = lease
         self._clock = clock

@@ -45,22 +45,25 @@ class Postgres:
                 os.chown(place, self._demote, self._demote)
         words = [f"--pgdata={data}", f"--username={USER}", f"--pwfile={self.folder / 'password'}"]
         self._call("initdb", *words, "--auth=scram-sha-256", "--no-sync", "--encoding=UTF8", "--locale=C")
-        settings = " ".join(f"-c {setting}" for setting in self._settings)
-        where = f"-h 127.0.0.1 -p {self.port} -k {self.folder}"
-        self._call(
-            "pg_ctl",
-            f"--pgdata={data}",
-            "-s",
-            "-w",
-            f"--log={self.folder / 'log'}",
-            "-o",
-            f"{where} {settings}",
-            "start",
-        )
+        self._start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def restart(self) -> None:
+        """End the server as a crash does, and start it again."""
+        self._stop()
+        self._start()
+
+    def _start(self) -> None:
+        settings = " ".join(f"-c {setting}" for setting in self._settings)
+        options = f"-h 127.0.0.1 -p {self.port} -k {self.folder} {settings}"
+        log = f"--log={self.folder / 'log'}"
+        self._call("pg_ctl", f"--pgdata={self.folder / 'data'}", "-s", "-w", log, "-o", options, "start")
+
+    def _stop(self) -> None:
         self._call("pg_ctl", f"--pgdata={self.folder / 'data'}", "-s", "-w", "-m", "immediate", "stop")
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def database(self, template: str = "template1") -> str:

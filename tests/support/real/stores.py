@@ -52,8 +52,15 @@ class StoredJournals:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._epochs: dict[str, int] = {}
+        self._given: list[EnsembleJournal] = []
         self._lease = WorkerLease(store.address, worker(), lease=3_600.0)
         self._link = StoreConnection(store.address)
+
+    def shut(self) -> None:
+        """Shut the journals that a test has left open, as its death leaves them."""
+        for journal in self._given:
+            journal.shut()
+        self._given.clear()
 
     def close(self) -> None:
         """Let go of the store."""
@@ -74,7 +81,7 @@ class StoredJournals:
         epoch = take(self._link, ensemble, self._lease.worker.id, ended=self._epochs.get(ensemble, 0))
         assert epoch
         self._epochs[ensemble] = epoch
-        journal = EnsembleJournal(PostgresDatabase(self.store.address, ensemble, epoch, patience=30.0))
+        journal = self._journal(ensemble, epoch)
         try:
             journal.catch_up()
         except BaseException:
@@ -88,4 +95,9 @@ class StoredJournals:
         ensemble = self.id_of(layout)
         if not self.store.ensemble_id("tests", ensemble):
             return None
-        return EnsembleJournal(PostgresDatabase(self.store.address, ensemble, patience=30.0))
+        return self._journal(ensemble, 0)
+
+    def _journal(self, ensemble: str, epoch: int) -> EnsembleJournal:
+        found = EnsembleJournal(PostgresDatabase(self.store.address, ensemble, epoch, patience=30.0))
+        self._given.append(found)
+        return found
