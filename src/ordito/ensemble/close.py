@@ -54,8 +54,18 @@ def close_job(
     before = journal.status()
     exists = any(record.exists for record in snapshot.instances.values())
     after = status_after(before, header, plan, closing, forms_in_use(snapshot.instances), exists=exists)
-    previous = journal.previous()
-    record = JobRecord(ClosingJob(header, plan, journal.records, closing, before, after, previous, snapshot))
+    record = JobRecord(
+        ClosingJob(
+            header=header,
+            plan=plan,
+            records=journal.records,
+            previous=journal.previous(),
+            snapshot=snapshot,
+            closing=closing,
+            before=before,
+            after=after,
+        )
+    )
     write_changes(layout, record)
     end = JobEnd(header.id, header.workflow, closing.status, record.summary, header.asked)
     kept = record.kept = keeper.keep_sources(end)

@@ -10,7 +10,7 @@ YAML file need not be read again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -225,7 +225,17 @@ class EnsembleJournal:
         the job began, to be read with ``codec.Decoder``; empty where it did not exist."""
         with self._db.reading():
             rows = self._db.rows("SELECT id, kind, body FROM previous ORDER BY id")
-            return {name: (kind, body) if body else NOTHING_BEFORE for name, kind, body in rows}
+            found = {name: (kind, body) if body else NOTHING_BEFORE for name, kind, body in rows}
+            # What the rows do not include yet is there as it was when the job began.
+            for kind, name in _touched_since(self._db):
+                if name not in found:
+                    row = next(self._db.rows(f"SELECT body FROM {kind} WHERE id = ?", (name,)), None)
+                    found[name] = (kind, row[0]) if row is not None else NOTHING_BEFORE
+            return found
+
+    def viewed(self) -> AbstractContextManager[object]:
+        """One consistent view for all that is read within the ``with`` statement, while another process may write."""
+        return self._db.reading()
 
     def finish(self, status: Status, digest: str) -> None:
         """Remove the job, whose files are written, and store the status in them and their digest."""
@@ -326,6 +336,15 @@ def read_journal(layout: Layout) -> EnsembleJournal | None:
 def _written(status: Status, digest: str) -> list[Statement]:
     """The statements that store the status in the files, and their digest."""
     return [put_meta("status", encode(status)), put_meta("digest", digest.encode())]
+
+
+def _touched_since(db: JournalDatabase) -> Iterator[tuple[str, str]]:
+    """The tables and ids of the instances and links that records change which the rows do not include yet."""
+    rows = PendingRows()
+    for _, record in unsettled(db):
+        if (delta := getattr(record, "delta", None)) is not None:
+            rows.add(delta)
+    return rows.touched
 
 
 # The jobs that carry out plans of servers. They are written with the beginning of the job, and stay when it is closed:
