@@ -30,7 +30,8 @@ SETTINGS = {
     "tcp_user_timeout": "30000",
 }
 
-AWAY = ("08", "53", "57P", "25006", "40001", "40P01")
+STANDBY = "25006"
+AWAY = ("08", "53", "57P", STANDBY, "40001", "40P01")
 """How the codes of errors begin that pass by themselves: connection, room, shutdown, a standby that is no primary yet,
 transactions that were in each other's way."""
 
@@ -61,7 +62,7 @@ class StoreConnection:
             except psycopg.Error as error:
                 # What another attempt of this very process has written meanwhile is found by `answered`.
                 is_twice = is_in_doubt and isinstance(error, psycopg.errors.UniqueViolation)
-                self._drop_if_broken()
+                self._drop_if_useless(error)
                 if not (self._was_reached and (is_twice or self._is_away(error)) and time.monotonic() < give_up):
                     raise explained(doing, error) from error
                 is_in_doubt = True
@@ -88,8 +89,9 @@ class StoreConnection:
             return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
         return error.sqlstate.startswith(AWAY)
 
-    def _drop_if_broken(self) -> None:
-        if self._open is not None and (self._open.closed or self._open.broken):
+    def _drop_if_useless(self, error: psycopg.Error) -> None:
+        """Close a connection that is broken, or leads to what is no primary any more."""
+        if self._open is not None and (self._open.closed or error.sqlstate == STANDBY):
             self.close()
 
 

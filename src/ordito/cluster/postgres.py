@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import msgspec
@@ -120,7 +120,8 @@ class PostgresDatabase:
             ) from error
         finally:
             self._depth -= 1
-            if not db.closed:
+            # Where the connection has broken there is nothing to end, and what is asked next notices it.
+            with suppress(psycopg.Error):
                 db.rollback()
 
     def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
@@ -151,6 +152,8 @@ class PostgresDatabase:
     def _check_writable(self) -> None:
         if not self._epoch:
             raise ValueError("this ensemble was opened for reading")
+        if self._depth:
+            raise ValueError("nothing can be written while something is read")
 
     def _fenced(self) -> Fenced:
         return Fenced(
