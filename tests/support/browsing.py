@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -17,6 +18,7 @@ from typing import Any
 
 import msgspec
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from tests.support.real.needs import lacking, program
 from tests.support.serving import API, Client, Served
@@ -45,6 +47,7 @@ ZOOMED = (320, 256)
 PATIENCE = 45_000
 """How long a test waits for what a page is to show, in milliseconds."""
 
+LATEST = 30
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -65,6 +68,10 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+OPEN: list[Tab] = []
+"""The tabs that show."""
+
+
 class Tab:
     """A tab of somebody, which keeps what the browser complains about."""
 
@@ -72,11 +79,16 @@ class Tab:
         self.context = context
         self.url = url
         self.page: Page = context.new_page()
+        OPEN.append(self)
         self.complaints: list[str] = []
         self.expected: list[str] = []
         """Beginnings of messages that a test provokes, as those of requests that are refused."""
 
+        self.asked: deque[str] = deque(maxlen=LATEST)
+        """The latest answers of the server, for who looks for why a test has failed."""
+
         self.page.on("console", self._console)
+        self.page.on("response", lambda one: self.asked.append(f"{one.status} {one.request.method} {one.url}"))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def _console(self, message: ConsoleMessage) -> None:
@@ -149,8 +161,21 @@ class Tab:
         session.detach()
         return int(answer["result"]["value"])
 
+    def tells(self) -> str:
+        """What shows now, what has the focus, and what the browser and the server have said: where a test fails."""
+        self.page.set_default_timeout(5_000)
+        try:
+            focus = self.page.evaluate("document.activeElement?.outerHTML.slice(0, 200)")
+            shows = self.page.locator("body").aria_snapshot()
+        except PlaywrightError as error:
+            focus, shows = "", f"it does not say: {error}"
+        said = [f"the browser: {one}" for one in self.complaints] + [f"the server: {one}" for one in self.asked]
+        return "\n".join([self.page.url, f"focus: {focus}", *said, shows])
+
     def close(self) -> None:
         """Close it. Raises ``AssertionError`` where the browser complained."""
+        if self in OPEN:
+            OPEN.remove(self)
         self.context.close()
         unexpected = [one for one in self.complaints if not any(one.startswith(known) for known in self.expected)]
         assert not unexpected, unexpected

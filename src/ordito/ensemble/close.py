@@ -13,7 +13,7 @@ import msgspec
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_record import ClosingJob, JobRecord, write_changes, write_job_record
 from ordito.ensemble.jobs_tsv import append_lines
-from ordito.ensemble.journal import SqliteJournal
+from ordito.ensemble.journal import EnsembleJournal
 from ordito.ensemble.keeping import JobEnd, Keeper, KeepsNothing, KeptCommits, ensure_git_files
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import write_manifest
@@ -31,7 +31,7 @@ Effective = Callable[[Snapshot], Mapping[str, str]]
 
 def close_job(
     layout: Layout,
-    journal: SqliteJournal,
+    journal: EnsembleJournal,
     snapshot: Snapshot,
     effective: Effective,
     keeper: Keeper = NO_KEEPER,

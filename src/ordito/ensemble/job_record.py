@@ -17,7 +17,7 @@ from ordito.ensemble.entity_change import Entity, EntityChange, difference
 from ordito.ensemble.files import write_whole
 from ordito.ensemble.job_format import FORMAT, NO_OP, NO_RESULT, ConfigChange, HookDone, JobFile, JobHead, moment
 from ordito.ensemble.jobs_tsv import job_line, task_line
-from ordito.ensemble.journal import SqliteJournal
+from ordito.ensemble.journal import EnsembleJournal
 from ordito.ensemble.keeping import NOTHING
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest_rows import changed_status
@@ -57,7 +57,7 @@ class JournaledJob(msgspec.Struct, frozen=True, kw_only=True):
     records: Callable[[], Iterator[Record]]
     """Gives its records from the first one, each time it is called."""
     previous: Mapping[str, tuple[str, bytes]]
-    """The former records of what it has changed (see ``SqliteJournal.previous``)."""
+    """The former records of what it has changed (see ``EnsembleJournal.previous``)."""
     snapshot: Snapshot
     """What exists now."""
 
@@ -202,7 +202,7 @@ class JobChanges:
         return snapshot.instances.get(name) or snapshot.links.get(name)
 
 
-def changes_so_far(journal: SqliteJournal, job: str) -> tuple[ConfigChange, ...] | None:
+def changes_so_far(journal: EnsembleJournal, job: str) -> tuple[ConfigChange, ...] | None:
     """The ConfigChanges of a job that has not ended, as its record will begin with them; None where the journal does
     not hold it. Raises ``EnsembleError``."""
     with journal.viewed():
