@@ -109,6 +109,7 @@ class Tab:
         self.context = room.context
         self.url = url
         self.page: Page = room.context.new_page()
+        self.page.set_default_timeout(PATIENCE)
         OPEN.append(self)
         self.complaints: list[str] = []
         self.expected: list[str] = []
