@@ -15,6 +15,7 @@ FLOORS = [
     ["base"],
     ["source"],
     ["syntax"],
+    ["lowering"],
     ["model"],
     ["instances"],
     ["work", "blocks"],

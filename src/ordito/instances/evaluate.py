@@ -69,6 +69,8 @@ class Evaluator:
         self.partial = partial
         self.entities = Entities(service, snapshot)
         self.marks = Marks(service.data_types)
+        self.is_open = next((node.is_open for node in service.nodes.values()), False)
+        """Whether the service was written as a blueprint."""
         self._known = KnownValues()
         self._as_of = len(snapshot.changes)
 
@@ -153,7 +155,8 @@ def _map(value: dict[str, Value], context: Context, known: KnownValues) -> Steps
 # ------------------------------------------------------------------------------------------------------- text
 
 
-def _concat(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
+def _concat(evaluator: Evaluator, call: Call, context: Context, _: Lookup) -> Steps:
+    """Parts of a text, one after the other; in blueprints what is no text becomes that which Python makes of it."""
     texts: list[str] = []
     secret = False
     for argument in call.arguments:
@@ -162,7 +165,7 @@ def _concat(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
             return data
         if isinstance(data, Sensitive):
             data, secret = data.reveal(), True
-        texts.append(_text(data, call))
+        texts.append(_text(data, call) if not evaluator.is_open or isinstance(data, str) else str(data))
     joined = _joined("", texts, call)
     return Sensitive(joined) if secret else joined
 

@@ -32,7 +32,7 @@ from ordito.model.primitive_values import (
     range_of,
     scalar_text,
 )
-from ordito.model.schema import Constraint, DataType, PropertyDefinition, Schema, fits, shown
+from ordito.model.schema import ANY, Constraint, DataType, PropertyDefinition, Schema, fits, shown
 from ordito.model.sensitivity import says_sensitive
 from ordito.source.nodes import NULLS, Mapping, Node, Scalar, Sequence
 from ordito.source.scalars import core_value
@@ -250,6 +250,8 @@ class Checker:
                 return [self._read(item, entry, Path(path, n, ENTRY), declared) for n, item in enumerate(items)]
             hint = "write [ ... ] or lines that begin with a dash"
             self._report(Wrong(hint=hint), data, schema.type, path, declared)
+        elif base == ANY:
+            return self._untyped(data, schema, path)
         elif base == "map":
             if parts is not None:
                 return self._map(data, parts, schema, data_type, path, declared)
@@ -260,6 +262,16 @@ class Checker:
             fields = ", ".join(data_type.properties)
             self._report(Wrong(hint=f"write a map with its fields: {fields}"), data, data_type.name, path, None)
         return None
+
+    def _untyped(self, data: object, schema: Schema, path: Path | None) -> Value:
+        """Read a value that may be anything."""
+        items = _items(data)
+        if items is not None:
+            return [self._read(item, schema, Path(path, n, ENTRY), None) for n, item in enumerate(items)]
+        parts = _parts(data)
+        if parts is not None:
+            return {name: self._read(part, schema, Path(path, name, VALUE), None) for name, part in parts.items()}
+        return core_value(data) if isinstance(data, Scalar) else data  # type: ignore[return-value]
 
     def _map(
         self,

@@ -150,7 +150,8 @@ class Templates:
         what = f'node template "{name}"'
         directives = self._directives(item) if item.directives else ()
         # What is selected has its values already; those that are written are what it must have.
-        astray = shape.properties if SELECT in directives else _astray(item, shape.properties)
+        free = SELECT in directives or item.incomplete
+        astray = shape.properties if free else _astray(item, shape.properties)
         with values.collecting_calls() as calls:
             properties = values.fields(item.properties, shape.properties, what, "property", item, astray)
             attributes = values.attributes(item.attributes, shape.attributes, what)
@@ -205,6 +206,7 @@ class Templates:
             span=item.span,
             directives=directives,
             node_filter=self._filter(item, directives, shape),
+            is_open=self._unit.dialect.is_open,
         )
 
     def _share(self, shape: NodeShape) -> _Shared:

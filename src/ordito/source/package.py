@@ -103,6 +103,11 @@ class Package:
         """Whether a file or folder of the service exists."""
         return self.tree.is_file(file) or self.tree.is_folder(file)
 
+    def has_bundled(self, file: str) -> bool:
+        """Whether a file ``profile:...`` comes with the program."""
+        tree, path = bundled(file.removeprefix(PROFILE_SCHEME))
+        return tree.is_file(path)
+
     def shown(self, file: str) -> str:
         """The name of a file of the service in messages: relative to the working directory, if the service is."""
         if url := self.tree.url(file):
@@ -138,9 +143,9 @@ class Package:
             return None
         return load(name, data, diagnostics, note)
 
-    def load(self, file: str, diagnostics: Diagnostics) -> Document | None:
-        """Load a YAML file of the service."""
-        data = self._read(file, diagnostics, None)
+    def load(self, file: str, diagnostics: Diagnostics, wanted_by: Span | None = None) -> Document | None:
+        """Load a YAML file of the service; ``wanted_by`` is what names it."""
+        data = self._read(file, diagnostics, wanted_by)
         if data is None:
             return None
         name, note = self._title(file, data)

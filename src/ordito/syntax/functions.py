@@ -52,7 +52,7 @@ OF_ENTITIES = frozenset({"get_property", "get_attribute", "get_operation_output"
 def call_in(node: Node) -> str:
     """The name of the function that a node calls, "" where it is plain data. A call is a map with exactly one key,
     which is the name of a function."""
-    if isinstance(node, Mapping) and len(node.keys) == 1:
+    if type(node) is Mapping and len(node.keys) == 1:
         name = node.keys[0].text
         if name in FUNCTIONS:
             return name

@@ -33,6 +33,8 @@ from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.options import recorded
 from ordito.base.sensitive import is_sensitive
 from ordito.ensemble.job_history import read_job
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.manifest import read_manifest
 from ordito.ensemble.status import Status, is_complete
 from ordito.instances.static_values import check_static_values
 from ordito.model.service import Service
@@ -173,7 +175,7 @@ def _planned(
     renews, completes = _settled(made, status, diagnostics)
     forgets = any(name in status.given for name in request.inputs.forgotten)
     renews |= forgets and made.plan.is_empty and not made.plan.summary.is_part
-    is_new = not user.exists
+    is_new = not user.exists or _is_untouched(place.layout, named.path)
     allowed = may_be_lost(may_lose, made.whole.service, known.snapshot)
     return Proposal(
         workflow=request.workflow,
@@ -274,6 +276,13 @@ def _changed(inputs: Mapping[str, object], status: Status) -> tuple[str, ...]:
     return tuple(name for name, value in inputs.items() if name not in before or before[name] != value)
 
 
+def _is_untouched(layout: Layout, service: str) -> bool:
+    """Whether there is an ensemble that was only made for a service: nothing was deployed, and nobody has written
+    anything into it yet. The first deployment writes it as it would have made it."""
+    found = read_manifest(layout)
+    return found is not None and not found.machine and found.user == new_user_part(layout, service, {})
+
+
 def _open_ones(inputs: Mapping[str, object]) -> dict[str, object]:
     """The inputs that may be written in plain text; the others are remembered sealed."""
     return {name: value for name, value in inputs.items() if not is_sensitive(value)}
@@ -282,9 +291,9 @@ def _open_ones(inputs: Mapping[str, object]) -> dict[str, object]:
 # Which service is meant: an ensemble deploys one, until its user or an upgrade names another.
 
 
-def service_to_keep(request: DescriptionRequest, known: PlanningContext, proposal: Proposal) -> str:
+def service_to_keep(request: DescriptionRequest, known: PlanningContext) -> str:
     """The path of the service that a saved plan must name, "" if the ensemble names it itself."""
-    if proposal.source.user_part is None:
+    if known.spec.user.exists:
         return ""
     return request.service or str(Path(known.place.shown) / SERVICE_FILE)
 
