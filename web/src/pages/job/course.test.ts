@@ -26,6 +26,7 @@ function timeline(more: Partial<TimelineData> = {}): TimelineData {
       step: {},
     },
     critical: [0],
+    cancelled: null,
     ...more,
   };
 }
