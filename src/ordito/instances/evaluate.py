@@ -255,8 +255,8 @@ def _get_input(evaluator: Evaluator, call: Call, context: Context, lookup: Looku
     if inputs is evaluator.inputs:
         service = evaluator.service
         definition = service.inputs.get(str(name)) or service.inner_definitions.get(str(name))
-    if evaluator.service.inner_inputs and isinstance(value, Call | list | dict):
-        # An input of a topology that stands for a node may take the node's property.
+    if (evaluator.service.inner_inputs or evaluator.is_open) and isinstance(value, Call | list | dict):
+        # An input of a topology that stands for a node may take the node's property, one of a blueprint another input.
         value = yield Ask(value, context, f"input {name}", ("input", name, context.node, context.instance))
         if isinstance(value, Nothing):
             return value

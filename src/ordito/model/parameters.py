@@ -27,6 +27,12 @@ def read_inputs(
 ) -> dict[str, PropertyDefinition]:
     """The inputs of a topology or a workflow, with their defaults."""
     found: dict[str, PropertyDefinition] = {}
+    if entry.dialect.is_open:
+        for name, item in written.items():
+            found[name] = types.definitions.parameter(name, item, entry)
+            types.definitions.remember_default(found, name, item)
+        types.definitions.settle_defaults(found)
+        return found
     for name, item in written.items():
         found[name] = types.definitions.parameter(name, item, entry)
         if not _refuse_function(item, found[name], types, diagnostics):

@@ -16,7 +16,7 @@ from ordito.model.mappings import AttributeMappings
 from ordito.model.operation import Interface, interface_named
 from ordito.model.places import Place, ReadValue, Slot
 from ordito.model.reach import CallFaults, NoFaults, Reach
-from ordito.model.schema import DataType, PropertyDefinition, Schema, fits, shown
+from ordito.model.schema import ANY, DataType, PropertyDefinition, Schema, fits, shown
 from ordito.model.service import NodeTemplate, Output, Relationship
 from ordito.model.templates import SUBSTITUTE, Templates, held_calls
 from ordito.model.types import Types
@@ -138,7 +138,7 @@ class References:
         entry = needed.entry or self._types.data[needed.type].entry
         return entry is None or fits(given, entry, self._types.data)
 
-    def _inside(
+    def _inside(  # noqa: C901  (a case for each kind of type)
         self, call: Call, place: Place, what: str, schema: Schema, start: int, value: Value = None
     ) -> Schema | None:
         """The schema to which names and indexes lead from a value of a schema; a fault is reported. What the documents
@@ -148,9 +148,11 @@ class References:
             data_type = self._types.data.get(schema.type)
             if data_type is None:
                 return None
-            if isinstance(part, Call) and data_type.base == "":
+            if data_type.base == ANY:
+                pass  # whatever is inside may be anything as well
+            elif isinstance(part, Call) and data_type.base == "":
                 return None
-            if data_type.base == "":
+            elif data_type.base == "":
                 field = data_type.properties.get(str(part))
                 if field is None:
                     owner = f"{what} ({data_type.name})"

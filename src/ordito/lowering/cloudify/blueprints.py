@@ -17,11 +17,12 @@ from ordito.lowering.cloudify.plugins import check_plugins
 from ordito.lowering.cloudify.schemas import Schemas
 from ordito.lowering.cloudify.templates import TemplatesOf
 from ordito.lowering.cloudify.types import TypesOf
-from ordito.lowering.cloudify.values import Values
+from ordito.lowering.cloudify.values import Values, is_call
 from ordito.lowering.cloudify.words import in_words_of_blueprints
 from ordito.source.loader import Document
 from ordito.source.nodes import Scalar
 from ordito.source.package import Package
+from ordito.source.scalars import core_value
 from ordito.syntax.service_template import ImportDefinition, Lowered, ServiceFile
 from ordito.syntax.topology import TopologyTemplate
 
@@ -80,6 +81,7 @@ class _Lowering:
         merged = self._merged
         main = merged.main
         check_plugins(merged["plugins"], self._diagnostics)
+        self._check_labels()
         types = TypesOf(self._schemas, self._operations, self._diagnostics)
         further = [p for p in self._parts[1:] if not p.is_bundled]
         version = main.tosca_definitions_version
@@ -118,6 +120,18 @@ class _Lowering:
             policies=groups.policies(),
             outputs=parameters.outputs(merged["outputs"], merged["capabilities"]),
         )
+
+    def _check_labels(self) -> None:
+        """Report values of labels that are no texts; labels of the blueprint itself may not be functions either."""
+        for section in ("labels", "blueprint_labels"):
+            for label in self._merged[section].values():
+                for node in label.values:
+                    is_text = isinstance(node, Scalar) and isinstance(core_value(self._values.single(node)), str)
+                    if not is_text and not (section == "labels" and is_call(node)):
+                        what = "a text or a function" if section == "labels" else "a text"
+                        self._diagnostics.error(
+                            "bad-value", f"the value of a label is {what}", node.span, hint="write it in quotes"
+                        )
 
     def _metadata(self) -> dict[str, Scalar] | None:
         """The single values among the metadata; and labels, each with its values."""

@@ -50,6 +50,7 @@ class ParametersOf:
         self._check_display(item)
         entry = self._entries(item, made.entry_schema)
         clauses, of_items = self._constraints(item)
+        checked = not (item.constraints and item.default is not None and holds_call(item.default))
         if entry is not None and of_items:
             entry = entities.SchemaDefinition(
                 at=entry.at, type=entry.type, entry_schema=entry.entry_schema, constraints=of_items
@@ -65,7 +66,7 @@ class ParametersOf:
             type=made.type,
             description=made.description,
             required=made.required,
-            default=made.default,
+            default=made.default if checked else None,
             entry_schema=entry,
             constraints=clauses or None,
             metadata=metadata or None,
@@ -74,7 +75,7 @@ class ParametersOf:
     def _check_hidden(self, item: InputSchema) -> None:
         if item.hidden and item.required is not False and item.default is None:
             self._diagnostics.error(
-                "hidden-input",
+                "bad-schema",
                 f'input "{item.name}" is hidden and required, and has no default',
                 item.span,
                 hint="give it a default, or write required: false",

@@ -21,7 +21,10 @@ from ordito.syntax.grammar import Dialect, Reading, read_entity
 VERSION = "tosca_definitions_version"
 FOLDER = f"{PROFILE_SCHEME}cloudify_dsl/"
 TYPES = f"{FOLDER}types.yaml"
-RELEASES = tuple("3.0 3.1 3.2 3.3 3.4 4.0 4.1 4.2 4.3 4.4 4.5 4.6 5.0 5.1 5.2 6.0 6.1 6.2 6.3 6.4 7.0".split())
+RELEASES = frozenset(
+    f"{major}.{minor}" for major, last in ((3, 4), (4, 6), (5, 2), (6, 4), (7, 0)) for minor in range(last + 1)
+)
+LATEST = "7.0"
 """The releases whose types are those that are bundled, without the number of the patch."""
 TYPES_PATH = "cloudify/types/types.yaml"
 TYPES_URL = re.compile(
@@ -100,7 +103,7 @@ class Parts:
             self.found.append(Part(location, bundled_file(location, self._package, self._diagnostics)))
             return
         before = self._diagnostics.errors
-        document = self._package.load(location, self._diagnostics, item.file.span)
+        document = self._package.load(location, self._diagnostics, item.file.span, last_wins=True)
         if document is None or not self._may_be_imported(document, item):
             assert self._diagnostics.errors > before
             self.incomplete = True
@@ -204,7 +207,7 @@ class Parts:
                 "other-release",
                 f"the types of release {found['release']} are not among those that come with this program",
                 written.span,
-                hint=f"those of release {RELEASES[-1]} are taken",
+                hint=f"those of release {LATEST} are taken",
             )
         return TYPES
 

@@ -23,6 +23,7 @@ EXTERNAL = "use_external_resource"
 RELATIONSHIPS = "relationships"
 """The requirement that stands for the relationships of a template."""
 SCALABLE = "scalable"
+BOUNDS = ("min_instances", "max_instances", "default_instances")
 UNBOUNDED = frozenset({"UNBOUNDED", "-1"})
 PLUGINS = (
     ("cloudify.nodes.aws.", "cloudify-aws-plugin"),
@@ -64,7 +65,8 @@ class TemplatesOf:
         self._operations = operations
         self._values = values
         self._diagnostics = diagnostics
-        self._contained: dict[str, bool] = {}
+        self._closing: set[int] = set()
+        """The relationships that close a circle, which has been reported."""
         self._needing: dict[str, list[tuple[str, str, PropertySchema]]] = {}
 
     def lowered(self) -> dict[str, entities.NodeTemplate]:
@@ -73,13 +75,13 @@ class TemplatesOf:
         if isinstance(self._written, Entries):
             found.all_lost = self._written.all_lost
             found.lose(self._written.lost)
+        self._check_circles()
         for name, item in self._written.items():
             made = self._template(name, item)
             if made is None:
                 found.lose((name,))
             else:
                 found[name] = made
-        self._check_circles()
         return found
 
     def _template(self, name: str, item: NodeTemplate) -> entities.NodeTemplate | None:
@@ -165,7 +167,7 @@ class TemplatesOf:
                 node.span,
                 hint="write the value itself",
             )
-            return False
+            return True
         return truth(node) is True
 
     # ----------------------------------------------------------------------------------------------- instances
@@ -190,7 +192,7 @@ class TemplatesOf:
         self._check_bounds(scalable.properties)
         at = scalable.properties.at
         assert isinstance(at, nodes.Mapping)
-        kept = [(k, self._values.lowered(v)) for k, v in at.entries() if not _is_unbounded(v)]
+        kept = [(k, self._values.lowered(v)) for k, v in at.entries() if k.text in BOUNDS and not _is_unbounded(v)]
         names = {k.text for k, _ in kept}
         if "default_instances" not in names:
             kept.append((text("default_instances", at), text("1", at)))
@@ -215,13 +217,13 @@ class TemplatesOf:
             found.all_lost = item.relationships.all_lost
         host: RelationshipEntry | None = None
         for entry in item.relationships:
-            if not self._is_sound(name, entry):
+            if id(entry) in self._closing or not self._is_sound(name, entry):
                 found.all_lost = True
                 continue
             if CONTAINED_IN in self._relationship_types.names(entry.type.text):
                 if host is not None:
                     self._diagnostics.error(
-                        "two-hosts",
+                        "too-many-requirements",
                         f"{owner} is contained in two nodes",
                         entry.type.span,
                         hint="a node lives in one place: keep one of them, or make it connected_to",
@@ -238,7 +240,7 @@ class TemplatesOf:
         sound = True
         if target.text == name:
             self._diagnostics.error(
-                "own-target",
+                "requirement-cycle",
                 f'node template "{name}" has a relationship with itself',
                 target.span,
                 hint="name another node template",
@@ -315,11 +317,12 @@ class TemplatesOf:
                     circle = [n for n, _ in path]
                     circle = [*circle[circle.index(target) :], target]
                     self._diagnostics.error(
-                        "relationship-cycle",
+                        "requirement-cycle",
                         f"relationships lead in a circle: {' -> '.join(circle)}",
                         entry.target.span,
                         hint="leave one of them out",
                     )
+                    self._closing.add(id(entry))
                 elif not state.get(target):
                     state[target] = 1
                     path.append((target, [*(self._written[target].relationships or ())]))

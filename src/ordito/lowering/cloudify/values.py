@@ -106,11 +106,12 @@ class Values:
         """A map with one key, which must not look like a call."""
         (key,) = node.keys
         if key.text.startswith(("get_", "string_")) or key.text in FUNCTIONS:
+            near = self._diagnostics.nearest(key.text, OWN)
             self._diagnostics.warning(
                 "no-call",
                 f'"{key.text}" is no function of Cloudify, so this is a plain map',
                 key.span,
-                hint=self._diagnostics.suggestion(key.text, OWN),
+                hint=f'did you mean "{near[0]}"?' if near else "",
             )
         if key.text not in FUNCTIONS:
             return node
