@@ -24,7 +24,7 @@ from ordito.model.units import Units, find_type
 from ordito.model.values_with_calls import Holders
 from ordito.source.nodes import Scalar
 from ordito.syntax.expressions import Call, Needs, Value, calls, is_static
-from ordito.syntax.functions import FUNCTIONS
+from ordito.syntax.functions import BLUEPRINT, FORMS
 from ordito.syntax.shapes import is_lost
 from ordito.syntax.topology import TopologyTemplate
 
@@ -84,7 +84,7 @@ class References:
     def _text(self, call: Call, place: Place) -> None:
         """concat, join and token, whose arguments are checked by themselves."""
         if isinstance(call.needs, Needs):  # a place with a type has compared it already
-            self._compare(call, place, Schema(FUNCTIONS[call.function].gives), None)
+            self._compare(call, place, Schema(FORMS[call.function].gives), None)
 
     def _input(self, call: Call, place: Place) -> None:
         name = str(call.arguments[0])
@@ -111,6 +111,10 @@ class References:
             _, value = slot.value(what)
         schema = self._inside(call, place, f'{what} "{slot.name}"', slot.schema, slot.rest, value)
         self._compare(call, place, schema, slot.definition.span)
+
+    def _node(self, call: Call, place: Place) -> None:
+        """The functions of blueprints that ask all instances of a node."""
+        self._reach.entity(call, place)
 
     def _compare(self, call: Call, place: Place, given: Schema | None, declared: Span | None) -> None:
         """Report a call whose result can never be what its place needs (R-4.4.1-3)."""
@@ -327,6 +331,7 @@ CHECKS: dict[str, Callable[[References, Call, Place], None]] = {
     "get_input": References._input,  # noqa: SLF001  (the table of the class's own checks)
     "get_property": References._value,  # noqa: SLF001
     "get_attribute": References._value,  # noqa: SLF001
+    **dict.fromkeys((f"{BLUEPRINT}get_attributes_{what}" for what in ("list", "dict")), References._node),  # noqa: SLF001
     "get_artifact": References._artifact,  # noqa: SLF001
     "get_operation_output": References._output,  # noqa: SLF001
     "get_nodes_of_type": References._nodes_of_type,  # noqa: SLF001

@@ -8,7 +8,7 @@ from ordito.base.span import Span
 from ordito.lowering.cloudify.ancestry import Ancestry
 from ordito.lowering.cloudify.groups import GroupsOf
 from ordito.lowering.cloudify.implementations import Implementations
-from ordito.lowering.cloudify.making import text
+from ordito.lowering.cloudify.making import sequence, text
 from ordito.lowering.cloudify.merging import Merged, merge
 from ordito.lowering.cloudify.operations import OperationsOf
 from ordito.lowering.cloudify.parameters import ParametersOf
@@ -20,7 +20,7 @@ from ordito.lowering.cloudify.types import TypesOf
 from ordito.lowering.cloudify.values import Values, is_call
 from ordito.lowering.cloudify.words import in_words_of_blueprints
 from ordito.source.loader import Document
-from ordito.source.nodes import Scalar
+from ordito.source.nodes import Node, Scalar
 from ordito.source.package import Package
 from ordito.source.scalars import core_value
 from ordito.syntax.service_template import ImportDefinition, Lowered, ServiceFile
@@ -69,7 +69,8 @@ class _Lowering:
         self._diagnostics = diagnostics
         version = parts.dialect.name
         self._version = version
-        self._values = Values(version, diagnostics)
+        self._values = Values(version, diagnostics, {"get_label": self._label, "get_sys": self._fact})
+        self._name = package.name
         self._schemas = Schemas(self._values, merged["data_types"], version, diagnostics)
         self._implementations = Implementations(merged["plugins"], package, diagnostics)
         self._operations = OperationsOf(self._implementations, self._schemas, self._values, diagnostics)
@@ -112,14 +113,34 @@ class _Lowering:
             self._diagnostics,
         )
         groups = GroupsOf(merged, self._values, self._diagnostics)
+        nodes = templates.lowered()
+        outputs = parameters.outputs(merged["outputs"], merged["capabilities"])
+        inputs = parameters.inputs(merged["inputs"])
+        inputs.update(parameters.secrets(self._values.secrets))
         return TopologyTemplate(
             at=merged.main.at,
-            inputs=parameters.inputs(merged["inputs"]),
-            node_templates=templates.lowered(),
+            inputs=inputs,
+            node_templates=nodes,
             groups=groups.groups(),
             policies=groups.policies(),
-            outputs=parameters.outputs(merged["outputs"], merged["capabilities"]),
+            outputs=outputs,
         )
+
+    def _label(self, path: list[str]) -> Node | None:
+        """The values of a label, or one of them."""
+        label = self._merged["labels"].get(path[0])
+        if label is None or len(path) > 2:
+            return None
+        if len(path) == 1:
+            return sequence(label.values, label.at)
+        at = int(path[1]) if path[1].isdecimal() else -1
+        return label.values[at] if 0 <= at < len(label.values) else None
+
+    def _fact(self, path: list[str]) -> str | None:
+        """What is known of a deployment without a manager."""
+        known = {("tenant", "name"): "default_tenant", ("deployment", "owner"): "admin"}
+        known |= {("deployment", what): self._name for what in ("id", "name", "blueprint")}
+        return known.get((path[0], path[-1])) if len(path) == 2 else None
 
     def _check_labels(self) -> None:
         """Report values of labels that are no texts; labels of the blueprint itself may not be functions either."""

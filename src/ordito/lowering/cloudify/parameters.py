@@ -8,6 +8,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.lowering.cloudify.making import mapping, text
 from ordito.lowering.cloudify.schemas import OBJECTS, PRIMITIVES, Schemas
 from ordito.lowering.cloudify.types import same_lost
+from ordito.lowering.cloudify.values import SECRET as SECRET_INPUT
 from ordito.lowering.cloudify.values import Values, holds_call
 from ordito.source import nodes
 from ordito.source.nodes import Node, Scalar, is_null
@@ -41,6 +42,17 @@ class ParametersOf:
         found = same_lost(written)
         for name, item in written.items():
             found[name] = self._input(item)
+        return found
+
+    def secrets(self, written: Mapping[str, Scalar]) -> dict[str, entities.ParameterDefinition]:
+        """The inputs that stand for secrets."""
+        found = {}
+        for name, at in written.items():
+            key = text(f"{SECRET_INPUT}{name}", at)
+            metadata = {"ordito.secret": text(name, at, plain=False), "sensitive": text("true", at)}
+            found[key.text] = entities.ParameterDefinition(
+                at=at, key=key, type=text("any", at), required=False, metadata=metadata
+            )
         return found
 
     def _input(self, item: InputSchema) -> entities.ParameterDefinition:

@@ -87,6 +87,8 @@ class TemplatesOf:
     def _template(self, name: str, item: NodeTemplate) -> entities.NodeTemplate | None:
         owner = f'node template "{name}"'
         if item.type is None:
+            if isinstance(self._written, Entries) and self._written.all_lost:
+                return None  # it may be one of a file that could not be read
             self._diagnostics.error(
                 "missing-keyname", f'{owner} lacks "type"', item.span, hint="add type, the name of a node type"
             )
