@@ -49,7 +49,9 @@ def test_what_takes_back_what() -> None:
         "undeploy_from_host": {"deploy_on_host"},
     } == TAKES_BACK
     assert {"delete"} == lifecycle.DELETES
-    taken_back = set().union(*(done for name, done in TAKES_BACK.items() if name not in {"delete", "postdelete", "undeploy"}))
+    taken_back = set().union(
+        *(done for name, done in TAKES_BACK.items() if name not in {"delete", "postdelete", "undeploy"})
+    )
     assert taken_back == roll_back.TAKEN_BACK
 
 

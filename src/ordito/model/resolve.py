@@ -71,7 +71,7 @@ def resolve_service(
     substitutes = Substitutes(types, filters, resolve, diagnostics)
     substitutes.gather(units.all)
     service = resolve(units.entry, circumstances)
-    if package.is_archive and not diagnostics.has_errors:
+    if package.is_archive and content.lowered is None and not diagnostics.has_errors:
         _warn_of_unnamed(units.entry, diagnostics)
     return None if diagnostics.has_errors else with_deployment(service)
 

@@ -19,6 +19,7 @@ from ordito.lowering.cloudify.templates import TemplatesOf
 from ordito.lowering.cloudify.types import TypesOf
 from ordito.lowering.cloudify.values import Values, is_call
 from ordito.lowering.cloudify.words import in_words_of_blueprints
+from ordito.lowering.cloudify.workflows import check_workflows
 from ordito.source.loader import Document
 from ordito.source.nodes import Node, Scalar
 from ordito.source.package import Package
@@ -104,6 +105,7 @@ class _Lowering:
     def _topology(self) -> TopologyTemplate:
         merged = self._merged
         parameters = ParametersOf(self._schemas, self._values, self._version, self._diagnostics)
+        check_workflows(merged["workflows"], self._implementations, parameters, self._diagnostics)
         templates = TemplatesOf(
             merged["node_templates"],
             self._nodes,

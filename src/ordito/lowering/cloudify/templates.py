@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.lowering.cloudify.ancestry import Ancestry
+from ordito.lowering.cloudify.implementations import Found
 from ordito.lowering.cloudify.making import mapping, text
 from ordito.lowering.cloudify.operations import OperationsOf, Settings
 from ordito.lowering.cloudify.types import CONTAINED_IN
@@ -65,6 +66,7 @@ class TemplatesOf:
         self._operations = operations
         self._values = values
         self._diagnostics = diagnostics
+        self._unsupported: dict[str, list[tuple[str, str, Found]]] = {}
         self._closing: set[int] = set()
         """The relationships that close a circle, which has been reported."""
         self._needing: dict[str, list[tuple[str, str, PropertySchema]]] = {}
@@ -99,6 +101,7 @@ class TemplatesOf:
             return None
         settings = Settings({})
         self._check_inputs(item, kind, owner)
+        self._warn_of_unsupported(item, kind)
         return entities.NodeTemplate(
             at=item.at,
             key=item.key,
@@ -141,6 +144,22 @@ class TemplatesOf:
             table = (item.interfaces or {}).get(interface)
             if table is None or (name not in table.operations and not is_lost(table.operations, name)):
                 self._operations.report_missing(declared, f"{interface}.{name}", owner, item.key or item.at)
+
+    def _warn_of_unsupported(self, item: NodeTemplate, kind: str) -> None:
+        """Warn of operations that a template takes from its type and that nothing here can run."""
+        known = self._unsupported.get(kind)
+        if known is None:
+            known = self._unsupported[kind] = [
+                (interface, name, found)
+                for interface, operations in self._node_types.operations(kind).items()
+                for name, operation in operations.items()
+                if (found := self._operations.unsupported(operation)) is not None
+            ]
+        assert item.type is not None
+        for interface, name, found in known:
+            table = (item.interfaces or {}).get(interface)
+            if table is None or name not in table.operations:
+                self._operations.report_unsupported(f"{interface}.{name}", found, item.type.span)
 
     def _properties(self, written: nodes.Mapping | None, schemas: Mapping[str, PropertySchema]) -> nodes.Mapping | None:
         """The properties, those of data types completed with what the default of the property says."""
