@@ -20,6 +20,17 @@ ADMIN, VIEWER = "ann", "vera"
 Opens = Callable[..., Tab]
 
 
+LONGEST = 300
+"""Seconds that a test may take: some show a page in six ways, on a machine that does much else."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the tests of pages their time."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.timeout(LONGEST))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A test that fails says what its tabs show."""

@@ -10,14 +10,14 @@ import json
 import os
 import shutil
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
 from tests.support.real.needs import lacking, program
@@ -44,6 +44,8 @@ NARROW = (390, 844)
 ZOOMED = (320, 256)
 """What a window of 1280x1024 has at 400 %."""
 
+LOOKS = [(size, scheme) for size in (WIDE, NARROW, ZOOMED) for scheme in ("light", "dark")]
+
 PATIENCE = 45_000
 """How long a test waits for what a page is to show, in milliseconds."""
 
@@ -65,8 +67,35 @@ def chromium() -> Iterator[Browser]:
         expect.set_options(timeout=PATIENCE)
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
         yield browser
+        _FREE.pop(browser, None)
         browser.close()
 
+
+class Room:
+    """A context of a browser for one tab at a time. It keeps a page that shows nothing: with one there, the next tab
+    costs half as much."""
+
+    def __init__(self, browser: Browser, free: list[Room]) -> None:
+        self.free = free
+        self.context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+        self.blank = self.context.new_page()
+        self.debugger = self.context.new_cdp_session(self.blank)
+
+    def enter(self, url: str) -> None:
+        """Begin with nothing of the tab before."""
+        self.context.clear_cookies()
+        self.debugger.send("Storage.clearDataForOrigin", {"origin": url, "storageTypes": "all"})
+
+    def leave(self) -> None:
+        """Close what shows."""
+        for page in self.context.pages:
+            if page is not self.blank:
+                page.close()
+        self.free.append(self)
+
+
+_FREE: dict[Browser, list[Room]] = {}
+"""The rooms in which no tab shows now, by the browser that runs."""
 
 OPEN: list[Tab] = []
 """The tabs that show."""
@@ -75,10 +104,12 @@ OPEN: list[Tab] = []
 class Tab:
     """A tab of somebody, which keeps what the browser complains about."""
 
-    def __init__(self, context: BrowserContext, url: str) -> None:
-        self.context = context
+    def __init__(self, room: Room, url: str) -> None:
+        self.room = room
+        self.context = room.context
         self.url = url
-        self.page: Page = context.new_page()
+        self.page: Page = room.context.new_page()
+        self.page.set_default_timeout(PATIENCE)
         OPEN.append(self)
         self.complaints: list[str] = []
         self.expected: list[str] = []
@@ -99,6 +130,16 @@ class Tab:
         self.page.goto(self.url + address)
         self.page.locator("h1, h2, .problem").first.wait_for()
         return self.page
+
+    def looks(
+        self, address: str, which: Iterable[tuple[tuple[int, int], str]] = LOOKS
+    ) -> Iterator[tuple[tuple[int, int], str]]:
+        """Go to a page again and again, in windows of some sizes, light and dark: one tab costs less than six."""
+        for size, scheme in which:
+            self.page.set_viewport_size({"width": size[0], "height": size[1]})
+            self.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            self.open(address)
+            yield size, scheme
 
     def wait_until_live(self) -> None:
         """Wait until the page follows what happens."""
@@ -170,15 +211,19 @@ class Tab:
         except PlaywrightError as error:
             focus, shows = "", f"it does not say: {error}"
         said = [f"the browser: {one}" for one in self.complaints] + [f"the server: {one}" for one in self.asked]
-        return "\n".join([self.page.url, f"focus: {focus}", *said, shows])
+        return "\n".join([f"{self.page.url} in {self.page.viewport_size}", f"focus: {focus}", *said, shows])
 
     def close(self) -> None:
         """Close it. Raises ``AssertionError`` where the browser complained."""
-        if self in OPEN:
-            OPEN.remove(self)
-        self.context.close()
+        self.leave()
         unexpected = [one for one in self.complaints if not any(one.startswith(known) for known in self.expected)]
         assert not unexpected, unexpected
+
+    def leave(self) -> None:
+        """Close what shows, as one closes a tab."""
+        if self in OPEN:
+            OPEN.remove(self)
+            self.room.leave()
 
 
 @cache
@@ -195,16 +240,19 @@ def open_tab(
     *,
     moves: bool = True,
 ) -> Tab:
-    """A tab in a context of its own: signed in by a ``cookie``, in a window of a ``size``, light or dark."""
-    context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]},
-        color_scheme="dark" if scheme == "dark" else "light",
-        reduced_motion="no-preference" if moves else "reduce",
-        permissions=["clipboard-read", "clipboard-write"],
-    )
+    """A tab with cookies and a store of its own: signed in by a ``cookie``, in a window of a ``size``, light or
+    dark."""
+    free = _FREE.setdefault(browser, [])
+    room = free.pop() if free else Room(browser, free)
+    room.enter(url)
     if cookie is not None:
-        context.add_cookies([{"name": cookie[0], "value": cookie[1], "url": url}])
-    return Tab(context, url)
+        room.context.add_cookies([{"name": cookie[0], "value": cookie[1], "url": url}])
+    tab = Tab(room, url)
+    tab.page.set_viewport_size({"width": size[0], "height": size[1]})
+    tab.page.emulate_media(
+        color_scheme="dark" if scheme == "dark" else "light", reduced_motion="no-preference" if moves else "reduce"
+    )
+    return tab
 
 
 def cookie_of(served: Served, admin: Client, user: str) -> tuple[str, str]:

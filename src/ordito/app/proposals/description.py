@@ -11,7 +11,7 @@ import msgspec
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
 from ordito.app.inputs.bound import BoundInputs, bind_given
-from ordito.app.inputs.gathered import gather_inputs
+from ordito.app.inputs.gathered import gather_inputs, with_secrets
 from ordito.app.inputs.user_part import new_user_part
 from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import relative_to
@@ -93,7 +93,7 @@ def _described(
     check_files(read, diagnostics, required=True)
     check_supported(read.service, diagnostics)
     # The template's own way of deploying may take inputs that the topology does not have.
-    own = without_own(gathered, read.service)
+    own = with_secrets(without_own(gathered, read.service), read.service.inputs, evaluation)
     bound = bind_given(read.service, own, diagnostics, had=None if named.given else status.inputs)
     if not diagnostics.has_errors:
         check_static_values(read.service, bound.inputs, diagnostics)
@@ -172,9 +172,6 @@ def _planned(
     )
     providers = plugins_of(place.layout, known.spec.inventory).providers
     warn_of_unheeded(known.spec.inventory, providers, read, diagnostics)
-    renews, completes = _settled(made, status, diagnostics)
-    forgets = any(name in status.given for name in request.inputs.forgotten)
-    renews |= forgets and made.plan.is_empty and not made.plan.summary.is_part
     is_new = not user.exists or _is_untouched(place.layout, named.path)
     allowed = may_be_lost(may_lose, made.whole.service, known.snapshot)
     return Proposal(
@@ -191,25 +188,32 @@ def _planned(
             named=named.given,
             user_part=new_user_part(place.layout, named.path, _open_ones(bound.asked)) if is_new else None,
         ),
-        inputs=ProposedInputs(
-            bound.inputs,
-            status.inputs,
-            given={n: g for n, g in bound.given.items() if not is_new or is_sensitive(g.value)},
-            changed=_changed(bound.inputs, status),
-            asked={**_only_given(made.plan, described.values), **bound.asked},
-        ),
-        job=ProposedJob(told=recorded(request), renews=renews, completes=completes),
+        inputs=_inputs(described, made.plan, status, are_written=is_new),
+        job=_job(request, made, status, diagnostics),
         diagnostics=tuple(diagnostics.sorted()),
         unapproved=() if request.allow_changed else made.plan.summary.drifted,
         risks=risked(made.plan, known.snapshot, named=request.changes.replaced, allowed=allowed),
     )
 
 
-def _settled(made: MadePlan, status: Status, diagnostics: Diagnostics) -> tuple[bool, bool]:
-    """Whether a plan with nothing to do takes over changed files of the service, and whether it completes the last
-    attempt."""
+def _inputs(described: _Described, plan: Plan, status: Status, *, are_written: bool) -> ProposedInputs:
+    """The inputs of what is proposed; those that are written into `ensemble.yaml` need not be remembered."""
+    bound = described.bound
+    return ProposedInputs(
+        bound.inputs,
+        status.inputs,
+        given={n: g for n, g in bound.given.items() if not are_written or is_sensitive(g.value)},
+        changed=_changed(bound.inputs, status),
+        asked={**_only_given(plan, described.values), **bound.asked},
+    )
+
+
+def _job(request: DescriptionRequest, made: MadePlan, status: Status, diagnostics: Diagnostics) -> ProposedJob:
+    """What is proposed of the job besides its steps: whether one with nothing to do takes over changed files of the
+    service, or forgets inputs, and whether it completes the last attempt."""
+    told = recorded(request)
     if made.plan.summary.is_part:
-        return False, False
+        return ProposedJob(told=told)
     renews = made.plan.is_empty and bool(status.service) and made.measured != status.service
     if renews:
         diagnostics.note(
@@ -225,7 +229,8 @@ def _settled(made: MadePlan, status: Status, diagnostics: Diagnostics) -> tuple[
             "the last attempt failed, but nothing is left to do: this completes the deployment",
             None,
         )
-    return renews, completes
+    forgets = made.plan.is_empty and any(name in status.given for name in request.inputs.forgotten)
+    return ProposedJob(told=told, renews=renews or forgets, completes=completes)
 
 
 def changing(
