@@ -337,7 +337,7 @@ class DoneData(Result, frozen=True):
     """What it was done with."""
 
 
-class RemovalData(Result, frozen=True, kw_only=True):
+class RemovalData(msgspec.Struct, frozen=True, kw_only=True):
     """What goes with an ensemble that is removed from a server."""
 
     instances: int

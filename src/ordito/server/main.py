@@ -33,7 +33,7 @@ from ordito.server.database.tables import ENSEMBLES, PROJECTS, USERS
 from ordito.server.deployers import warning
 from ordito.server.identity.signing_in import new_link, prune
 from ordito.server.names import LONGEST_NAME, NOT_IN_NAMES
-from ordito.server.processes.link import ForkLink, Inherited, bare_environment
+from ordito.server.processes.link import ForkLink, GivenToChildren, bare_environment
 from ordito.server.processes.sandbox import BUBBLEWRAP, sandboxed
 from ordito.server.refused import ServerRefused
 from ordito.server.restored import refuse_unusable
@@ -97,7 +97,7 @@ def _serve(home: Path, listen: str, ensembles: list[Path], *, opens: bool) -> in
             if said:
                 _say(f"warning: {said}", sys.stderr)
             reads = tuple(str(home / one) for one in settings.reads)
-            inherited = Inherited(bare_environment(os.environ, settings.variables), umask)
+            inherited = GivenToChildren(bare_environment(os.environ, settings.variables), umask)
             link = sandboxed(database, home, inherited, reads) if isolated else ForkLink(inherited)
             services = Services(home, settings, database, link, sealer, openapi)
             services.port = listener.getsockname()[1]

@@ -34,7 +34,7 @@ class Died(Exception):
     """The fork server ended before its child did."""
 
 
-class Inherited(NamedTuple):
+class GivenToChildren(NamedTuple):
     """What children get of the server, besides descriptors."""
 
     variables: Mapping[str, str]
@@ -46,7 +46,7 @@ class Inherited(NamedTuple):
 class ForkLink:
     """The connection to a fork server."""
 
-    def __init__(self, inherited: Inherited, before: tuple[str, ...] = ()) -> None:
+    def __init__(self, inherited: GivenToChildren, before: tuple[str, ...] = ()) -> None:
         """``before`` are the words of a command that runs the fork server, as in a sandbox."""
         self._inherited = inherited
         self._before = before

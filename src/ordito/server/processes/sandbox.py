@@ -22,7 +22,7 @@ import ordito
 from ordito.server.database.database import Database
 from ordito.server.database.tables import ENSEMBLES, PACKAGES
 from ordito.server.processes.calls import Kill, Request
-from ordito.server.processes.link import ForkLink, Inherited
+from ordito.server.processes.link import ForkLink, GivenToChildren
 from ordito.server.refused import ServerRefused
 
 NONE, BUBBLEWRAP = "none", "bubblewrap"
@@ -129,7 +129,7 @@ class SandboxedLinks(ForkLink):
     """Connections to the fork servers of all projects, used as if they were one. Each is started when it is needed, and
     once more when its project can see something else."""
 
-    def __init__(self, inherited: Inherited, home: Path, look: Callable[[str], Visible]) -> None:
+    def __init__(self, inherited: GivenToChildren, home: Path, look: Callable[[str], Visible]) -> None:
         """``look`` says what may be seen by those who work for an ensemble in a directory."""
         kept = {name: value for name, value in inherited.variables.items() if name != "TMPDIR"}
         super().__init__(inherited._replace(variables={**kept, "HOME": OWN_HOME}))
@@ -201,7 +201,9 @@ class SandboxedLinks(ForkLink):
         self._old = [link for link in self._old if link in busy or link.is_alive]
 
 
-def sandboxed(database: Database, home: Path, inherited: Inherited, reads: tuple[str, ...] = ()) -> SandboxedLinks:
+def sandboxed(
+    database: Database, home: Path, inherited: GivenToChildren, reads: tuple[str, ...] = ()
+) -> SandboxedLinks:
     """The fork servers of a server whose projects are isolated from each other; all of them may read the folders
     ``reads``. Raises ``ServerRefused``."""
     refuse_without_sandbox(home)
