@@ -185,6 +185,43 @@ def test_a_fault_of_a_runner_is_in_the_log(tmp_path: Path, monkeypatch: pytest.M
         until(lambda: "a process: ZeroDivisionError: which nobody foresaw" in server.log.read_text())
 
 
+SPEAKS = """\
+import logging, pathlib, warnings
+import ordito.app.unattended as unattended
+
+carry_out = unattended.carry_out
+
+def speaks(*given):
+    pathlib.Path("{place}/begun").touch()
+    open("{place}/gate").read()
+    logging.getLogger("ordito").error("nobody hears this")
+    warnings.warn("nor this")
+    return carry_out(*given)
+
+unattended.carry_out = speaks
+"""
+
+
+def test_a_runner_goes_on_when_nobody_hears_it_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it says goes to the server, which is gone; what it does does not end with that."""
+    shop = deployed(tmp_path)
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "sitecustomize.py").write_text(SPEAKS.format(place=tmp_path))
+    os.mkfifo(tmp_path / "gate")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "more"))
+    settings = f"variables: [ PYTHONPATH ]\nreads: [ {tmp_path} ]\n"
+    with Served(tmp_path / "home", shop, settings=settings) as server:
+        client = server.admin()
+        plan = client.do("POST", f"{ENSEMBLE}/plans", RESTART)["id"]
+        until((tmp_path / "begun").exists)
+        server.stop(signal.SIGKILL)
+    (tmp_path / "gate").write_text("go on")
+    with Served(tmp_path / "home", settings=settings) as again:
+        client = admin_of(again, client)
+        until(lambda: client.get(f"{ENSEMBLE}/plans/{plan}")["state"] == "applied")
+        assert client.get(f"{ENSEMBLE}/plans/{plan}")["job_status"] == "ok"
+
+
 def test_no_link_is_made_where_an_administrator_has_a_password(tmp_path: Path) -> None:
     """Whoever reads the output of a later start gets nothing from it, however many administrators have none."""
     with Served(tmp_path) as server:
