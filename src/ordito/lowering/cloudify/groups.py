@@ -5,12 +5,11 @@ from __future__ import annotations
 from ordito.base.diagnostics import Diagnostics
 from ordito.lowering.cloudify.making import mapping, text
 from ordito.lowering.cloudify.merging import Merged
-from ordito.lowering.cloudify.templates import check_bounds
 from ordito.lowering.cloudify.values import Values
 from ordito.source.nodes import Scalar
 from ordito.syntax.cloudify.policies import Group, GroupPolicy, Policy
 from ordito.syntax.policies import Policy as LoweredPolicy
-from ordito.syntax.shapes import is_lost
+from ordito.syntax.shapes import Entries, is_lost
 from ordito.syntax.topology import Group as LoweredGroup
 
 SCALING = "cloudify.policies.scaling"
@@ -29,7 +28,7 @@ class GroupsOf:
 
     def groups(self) -> dict[str, LoweredGroup]:
         """The groups."""
-        found: dict[str, LoweredGroup] = {}
+        found = Entries()
         templates = self._merged["node_templates"]
         for name, item in self._merged["groups"].items():
             if name in templates:
@@ -40,39 +39,60 @@ class GroupsOf:
                     hint="rename one of them",
                 )
                 continue
-            members = self._members(name, item)
+            members = self._members(item)
+            if not item.members:
+                self._diagnostics.error(
+                    "missing-value", f'group "{name}" has no members', item.span, hint="name a node template"
+                )
             for policy in (item.policies or {}).values():
                 self._check_policy(name, policy)
-            if members:
+            if not members:
+                found.lose((name,))
+            else:
                 found[name] = LoweredGroup(
                     at=item.at, key=item.key, type=text(OF_GROUP, item.key or item.at), members=members
                 )
         return found
 
-    def _members(self, name: str, item: Group) -> list[Scalar]:
-        """The members of a group, each once."""
+    def _members(self, group: Group) -> list[Scalar]:
+        """The node templates in a group, those of groups in it included, each once."""
         templates, groups = self._merged["node_templates"], self._merged["groups"]
         found: dict[str, Scalar] = {}
-        for member in item.members:
-            known = member.text in templates or member.text in groups
-            if not known and not is_lost(templates, member.text) and not is_lost(groups, member.text):
-                self._diagnostics.unknown(
-                    "unknown-member",
-                    "node template or group",
-                    member.text,
-                    member.span,
-                    [*templates, *(g for g in groups if g != name)],
-                )
-            elif known:
-                found.setdefault(member.text, member)
-        if not item.members:
-            self._diagnostics.error(
-                "missing-value", f'group "{name}" has no members', item.span, hint="name a node template"
-            )
+        open_ones: list[tuple[Group, Scalar | None]] = [(group, None)]
+        seen = {group.name}
+        while open_ones:
+            current, place = open_ones.pop(0)
+            for member in current.members:
+                if member.text in templates:
+                    found.setdefault(member.text, member if place is None else text(member.text, place))
+                elif member.text in groups:
+                    self._follow(group, groups[member.text], place or member, seen, open_ones)
+                elif current is group and not is_lost(templates, member.text) and not is_lost(groups, member.text):
+                    others = [*templates, *(g for g in groups if g != group.name)]
+                    self._diagnostics.unknown(
+                        "unknown-member", "node template or group", member.text, member.span, others
+                    )
         return [*found.values()]
+
+    def _follow(
+        self, group: Group, inner: Group, place: Scalar, seen: set[str], open_ones: list[tuple[Group, Scalar | None]]
+    ) -> None:
+        """Go on with a group in a group; one that holds itself in turn is reported."""
+        if inner is group:
+            self._diagnostics.error(
+                "group-cycle", f'group "{group.name}" holds itself', place.span, hint="leave one of the groups out"
+            )
+        elif inner.name not in seen:
+            seen.add(inner.name)
+            open_ones.append((inner, place))
 
     def _check_policy(self, group: str, policy: GroupPolicy) -> None:
         """A policy of a group is what a program for a server of metrics decides, which nobody runs here."""
+        self._diagnostics.warning(
+            "policy-not-evaluated",
+            f'policy "{policy.name}" of group "{group}" is not evaluated: nothing here gives it metrics',
+            policy.span,
+        )
         types, triggers = self._merged["policy_types"], self._merged["policy_triggers"]
         kind = types.get(policy.type.text)
         if kind is None:
@@ -88,11 +108,6 @@ class GroupsOf:
                 self._diagnostics.unknown(
                     "unknown-type", "policy trigger", trigger.type.text, trigger.type.span, triggers
                 )
-        self._diagnostics.warning(
-            "policy-not-evaluated",
-            f'policy "{policy.name}" of group "{group}" is not evaluated: nothing here gives it metrics',
-            policy.span,
-        )
 
     def _check_values(self, owner: object, given: object, known: dict[str, object], what: str) -> None:
         """Report values of what there is not, and what lacks a value."""
@@ -100,7 +115,7 @@ class GroupsOf:
         names = {key.text for key in written}
         for key in written:
             if key.text not in known:
-                self._diagnostics.unknown(f"unknown-{what}", what, key.text, key.span, known)
+                self._diagnostics.unknown("unknown-property", what, key.text, key.span, known)
         for name, schema in known.items():
             needed = getattr(schema, "required", None) is not False and getattr(schema, "default", None) is None
             if needed and name not in names:
@@ -141,13 +156,6 @@ class GroupsOf:
             for key in properties.keys:
                 if key.text not in BOUNDS:
                     self._diagnostics.unknown("unknown-property", "property", key.text, key.span, BOUNDS)
-            values = properties.values
-            check_bounds(
-                values.get("default_instances"),
-                values.get("min_instances"),
-                values.get("max_instances"),
-                self._diagnostics,
-            )
             kept = [
                 (k, self._values.lowered(v))
                 for k, v in properties.entries()

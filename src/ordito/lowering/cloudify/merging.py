@@ -59,7 +59,9 @@ def merge(parts: list[Part], dialect: Dialect, diagnostics: Diagnostics) -> Merg
             written = getattr(part.content, section)
             if written is None:
                 continue
-            owner = owners.setdefault(section, part)
+            root = part.content.at
+            is_written = isinstance(root, Mapping) and section in root.values
+            owner = owners.setdefault(section, part) if is_written else part
             if owner is not part and not _may_be_united(section, dialect):
                 _refuse(section, part, owner, dialect, diagnostics)
                 merged[section].all_lost = True
@@ -119,6 +121,8 @@ def _unite(
                 hint="rename one of them, or keep one",
                 related=(Related("the other one", item.span),),
             )
+            if section == "node_templates" and known.type is None:
+                found[name] = item
 
 
 def _is_same(name: str, known: Entity, item: Entity, part: Part) -> bool:

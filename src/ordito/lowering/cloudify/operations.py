@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
+from ordito.base.span import Span
 from ordito.lowering.cloudify.ancestry import Operations
 from ordito.lowering.cloudify.implementations import (
     NOTHING,
@@ -119,7 +120,7 @@ class OperationsOf:
         return entities.OperationDefinition(
             at=written.at,
             key=written.key,
-            implementation=self._implementation(written, found, path),
+            implementation=self._implementation(written, found, path, of_type=True),
             inputs=mapping(declared, written.at) if declared else None,
             replaces=True,
         )
@@ -219,10 +220,13 @@ class OperationsOf:
         if written.executor is not None and written.executor.text not in EXECUTORS:
             self._diagnostics.unknown("bad-value", "executor", written.executor.text, written.executor.span, EXECUTORS)
 
-    def _implementation(self, written: Operation, found: Found, path: Scalar | None) -> entities.Implementation | None:
+    def _implementation(
+        self, written: Operation, found: Found, path: Scalar | None, *, of_type: bool = False
+    ) -> entities.Implementation | None:
         runs_script = found.runs is Runs.SCRIPT or found.by_path
         if not runs_script or path is None:
-            self._report_unsupported(written, found)
+            if not of_type and is_unsupported(found):
+                self.report_unsupported(written.name, found, (written.implementation or written.key or written.at).span)
             return None
         if found.by_path and not self._check_path(path):
             return None
@@ -246,16 +250,17 @@ class OperationsOf:
         )
         return False
 
-    def _report_unsupported(self, written: Operation, found: Found) -> None:
+    def unsupported(self, written: Operation) -> Found | None:
+        """What an operation is that nothing here can run; None for any other."""
+        found = self._implementations.of(written.implementation)
+        return found if is_unsupported(found) else None
+
+    def report_unsupported(self, operation: str, found: Found, at: Span) -> None:
         """Warn of an operation that nothing here can run."""
-        if found.runs not in (Runs.FUNCTION, Runs.INLINE) or found.plugin in OF_PROGRAM:
-            return
-        assert written.implementation is not None or found.by_path
-        at = (written.implementation or written.key or written.at).span
         what = "a script within the blueprint" if found.runs is Runs.INLINE else f"{found.function} of {found.plugin}"
         self._diagnostics.warning(
             "unsupported-plugin-operation",
-            f'operation "{written.name}" is {what}, which is not run here',
+            f'operation "{operation}" is {what}, which is not run here',
             at,
             hint="write a script beside the blueprint, and name it as the implementation",
         )
@@ -275,6 +280,11 @@ class OperationsOf:
 
 
 HIDDEN = frozenset({SCRIPT_PATH, SCRIPT_SOURCE})
+
+
+def is_unsupported(found: Found) -> bool:
+    """Whether an implementation is something that nothing here can run."""
+    return found.runs in (Runs.FUNCTION, Runs.INLINE) and not found.by_path and found.plugin not in OF_PROGRAM
 
 
 def interface_name(name: str, side: str) -> str:
