@@ -33,17 +33,17 @@ def opened(page: Page, tab: str) -> None:
 
 
 @pytest.mark.parametrize("part", TABS)
-@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
-def test_every_tab_shows(opens: Opens, part: str, size: tuple[int, int], scheme: str) -> None:
-    tab = opens(ADMIN, size=size, scheme=scheme)
+def test_every_tab_shows(opens: Opens, part: str) -> None:
+    tab = opens(ADMIN)
+    page = tab.page
     if part == "git":
         # It follows no repository, which is a 404 of the API.
         tab.expected.append("error: Failed to load resource")
-    page = tab.open(f"{SETTINGS}?tab={part}")
-    opened(page, part)
-    tab.screenshot(f"settings-{part}-{size[0]}-{scheme}")
-    assert tab.findings() == []
-    assert tab.widest() <= 0
+    for size, scheme in tab.looks(f"{SETTINGS}?tab={part}", [(WIDE, "light"), (NARROW, "dark")]):
+        opened(page, part)
+        tab.screenshot(f"settings-{part}-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0
 
 
 def test_the_spec_reflows_at_400_percent(opens: Opens) -> None:

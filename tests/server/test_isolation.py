@@ -78,7 +78,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
     mine = place / "mine"
     mine.mkdir()
     (mine / "service.yaml").write_text(SPY)
-    with Served(place / "home", settings=SETTINGS) as server:
+    with Served(place / "home", settings=SETTINGS, apart=True) as server:
         two = Two(place, server, server.admin())
         paths = (
             two.home / "server.db",
@@ -171,7 +171,7 @@ def test_a_job_goes_on_inside_while_the_server_is_gone(two: Two) -> None:
     until((two.mine / "held").exists)
     two.server.stop(signal.SIGKILL)
     (two.mine / "hold").unlink()
-    two.server = Served(two.home, settings=SETTINGS)
+    two.server = Served(two.home, settings=SETTINGS, apart=True)
     two.client = Client(two.server.url, two.client.token)
     until(lambda: plan(two, made["id"])["state"] == "applied")
     assert plan(two, made["id"])["job_status"] == "ok"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ordito.cli.main import run
+from ordito.ensemble.manifest import MARKER
 from tests.server.conftest import CANARY, deployed
 from tests.server.test_packages import PACKAGES, SERVICE_2, send, shop
 from tests.server.test_permissions import token_of
@@ -54,6 +59,68 @@ def test_an_ensemble_is_made_of_a_package_and_deployed_by_a_plan(client: Client,
     refused = client.ask("DELETE", f"{PACKAGES}/shop:2.4")
     assert (refused.status, refused.data["code"]) == (409, "in-use")
     assert 'the ensemble "prod"' in refused.data["detail"]
+
+
+GREETING = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+metadata: { template_name: greeting }
+node_types:
+  Said:
+    derived_from: tosca.nodes.Root
+    properties: { word: { type: string }, times: { type: integer } }
+    interfaces: { Standard: { operations: { create: say.sh } } }
+topology_template:
+  inputs:
+    word: { type: string }
+    times: { type: integer, default: 1 }
+    pass: { type: string, default: none, metadata: { sensitive: "true" } }
+  node_templates:
+    hello: { type: Said, properties: { word: { get_input: word }, times: { get_input: times } } }
+"""
+
+
+def test_inputs_of_the_first_deployment_are_written_as_here(client: Client, server: Served, tmp_path: Path) -> None:
+    for name, text in {"service.yaml": GREETING, "say.sh": "true\n"}.items():
+        (tmp_path / "v1").mkdir(exist_ok=True)
+        (tmp_path / "v1" / name).write_text(text)
+    given = ["-i", "word=good day", "-i", "times=2", "-i", "pass=canary-1771"]
+    here = tmp_path / "here"
+    assert run(["-e", str(here), "-q", "deploy", str(tmp_path / "v1"), *given, "--yes"]) == 0
+    words = ["--server", server.url, "-q", "-e", "hello", "deploy", str(tmp_path / "v1"), *given, "--yes"]
+    environment = {**os.environ, "ORDITO_TOKEN": client.token}
+    subprocess.run([sys.executable, "-m", "ordito", *words], check=True, env=environment, cwd=tmp_path)
+    inputs = {"word": "good day", "times": 2, "pass": "canary-1771"}
+    client.do("POST", ENSEMBLES, {"name": "hello-api", "package": client.get(f"{ENSEMBLES}/hello")["package"]})
+    plan = {"request": {"workflow": "deploy", "inputs": inputs}, "apply": "auto"}
+    assert client.do("POST", f"{ENSEMBLES}/hello-api/plans", plan, {"Prefer": "wait=30"})["state"] == "applied"
+    wanted = users_part(here)
+    assert "times: 2" in wanted
+    assert "canary" not in wanted
+    for name in ("hello", "hello-api"):
+        assert users_part(server.home / "projects/default/ensembles" / name) == wanted
+    # What comes later is remembered, here and there.
+    assert run(["-e", str(here), "-q", "deploy", "-i", "times=3", "--yes"]) == 0
+    later = {"request": {"workflow": "deploy", "inputs": {"times": 3}}, "apply": "auto"}
+    assert client.do("POST", f"{ENSEMBLES}/hello-api/plans", later, {"Prefer": "wait=30"})["state"] == "applied"
+    assert users_part(server.home / "projects/default/ensembles/hello-api") == users_part(here) == wanted
+
+
+def test_what_somebody_has_written_stays_at_the_first_deployment(client: Client, server: Served) -> None:
+    package = client.get(f"{ENSEMBLES}/hello")["package"]
+    client.do("POST", ENSEMBLES, {"name": "hello-own", "package": package})
+    spec = client.ask("GET", f"{ENSEMBLES}/hello-own/spec")
+    text = spec.data["text"].replace("inputs: {}", "inputs: { word: mine }")
+    written = client.ask("PUT", f"{ENSEMBLES}/hello-own/spec", {"text": text}, {"If-Match": spec.headers["ETag"]})
+    assert written.status == 200, written
+    plan = {"request": {"workflow": "deploy", "inputs": {"times": 5}}, "apply": "auto"}
+    assert client.do("POST", f"{ENSEMBLES}/hello-own/plans", plan, {"Prefer": "wait=30"})["state"] == "applied"
+    assert client.get(f"{ENSEMBLES}/hello-own/spec")["text"] == text
+
+
+def users_part(directory: Path) -> str:
+    """What stands above the status, without the path of the service, which is another one at a server."""
+    user = (directory / "ensemble.yaml").read_bytes().partition(MARKER)[0].decode()
+    return re.sub(r"(?m)^  service: .*$", "  service:", user)
 
 
 def applied(client: Client, ensemble: str, **request: str) -> None:

@@ -99,14 +99,14 @@ def test_settings_come_from_files_and_variables(tmp_path: Path) -> None:
 
 
 def test_files_of_the_home_are_for_its_owner_only(tmp_path: Path) -> None:
-    with Served(tmp_path / "home"):
+    with Served(tmp_path / "home", apart=True):
         for path in (tmp_path / "home").iterdir():
             if path.name not in ("server.yaml", "server.log"):
                 assert not path.stat().st_mode & 0o077, path
 
 
 def test_the_process_that_answers_may_be_killed(tmp_path: Path) -> None:
-    with Served(tmp_path / "home", deployed(tmp_path)) as server:
+    with Served(tmp_path / "home", deployed(tmp_path), apart=True) as server:
         client = server.admin()
         before = client.get(f"{ENSEMBLE}/jobs")
         [forking] = children_of(server.process.pid)
@@ -119,7 +119,7 @@ def test_the_process_that_answers_may_be_killed(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_when_the_server_is_killed(tmp_path: Path) -> None:
-    with Served(tmp_path / "home", deployed(tmp_path)) as server:
+    with Served(tmp_path / "home", deployed(tmp_path), apart=True) as server:
         server.admin().get(f"{ENSEMBLE}/status")
         [forking] = children_of(server.process.pid)
         server.stop(signal.SIGKILL)

@@ -54,11 +54,6 @@ def keep_settings(connection: Connection, changed: ChangedSettings) -> None:
     connection.execute(insert(SETTINGS).values(name="server", body=msgspec.json.encode(changed).decode()))
 
 
-def forget_answers(connection: Connection, now: float) -> None:
-    """Forget the answers that are not given again any more."""
-    connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < now))
-
-
 class Services:
     """The parts of a server that runs."""
 

@@ -338,6 +338,14 @@ export interface BlockScript {
   timeout?: number | null;
 }
 
+/** That a job was asked to end. */
+export interface CancelledData {
+  at: string;
+  by: string;
+  now: boolean;
+  because: string;
+}
+
 /** How a job is to end. */
 export interface Cancelling {
   now?: boolean;
@@ -784,6 +792,11 @@ export interface EventPage {
   next: string;
 }
 
+/** Which events of a job are wanted. */
+export interface EventsFields {
+  after?: number;
+}
+
 /** All that is recorded, as ``ordito state export`` writes it: sensitive values are not shown. */
 export interface ExportedState {
   state: Record<string, Value>;
@@ -1163,6 +1176,8 @@ export interface JobChangesData {
   job: string;
   items: ConfigChange[];
   next: number | null;
+  last: number;
+  complete: boolean;
 }
 
 /** The header of a record: what it says about its job as a whole. */
@@ -2610,6 +2625,7 @@ export interface TimelineData {
   operations: string[];
   steps: TimelineColumns;
   critical: number[];
+  cancelled: CancelledData | null;
 }
 
 /** A token, without the token itself. */
@@ -3291,17 +3307,17 @@ export interface Routes {
     body: Cancelling;
     answer: JobAskedData;
   };
-  /** What the tasks of a job did, and what that changed. */
+  /** What the tasks of a job did, so far if it goes on, and what that changed. */
   "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/changes": {
     path: { project: string; ensemble: string; job: string };
     query: Omit<ChangesAsked, "job">;
     body: undefined;
     answer: JobChangesData;
   };
-  /** All events of a job so far, one JSON object a line. */
+  /** All events of a job so far, one JSON object a line; `Ordito-Next` is where further ones begin. */
   "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/events.ndjson": {
     path: { project: string; ensemble: string; job: string };
-    query: Record<string, never>;
+    query: EventsFields;
     body: undefined;
     answer: Value;
   };
