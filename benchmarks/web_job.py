@@ -41,7 +41,7 @@ def main() -> None:
         events = next((ensemble / ".ordito" / "events").glob("*.ndjson"))
         _write_events(events)
         _write_log(ensemble / ".ordito" / "logs" / f"{events.stem}.log")
-        with Served(place / "home", ensemble, settings=MANY_REQUESTS) as served, chromium() as browser:
+        with Served(place / "home", ensemble, settings=MANY_REQUESTS, apart=True) as served, chromium() as browser:
             admin = served.admin()
             admin.do("POST", "users", {"name": "ann", "admin": True})
             tab = open_tab(browser, served.url, cookie_of(served, admin, "ann"))

@@ -68,7 +68,10 @@ def main() -> None:
     """Print what the page of an ensemble needs."""
     with tempfile.TemporaryDirectory() as folder:
         ensemble = _ensemble(Path(folder))
-        with Served(Path(folder) / "home", ensemble, settings=MANY_REQUESTS) as served, chromium() as browser:
+        with (
+            Served(Path(folder) / "home", ensemble, settings=MANY_REQUESTS, apart=True) as served,
+            chromium() as browser,
+        ):
             admin = served.admin()
             admin.do("POST", "users", {"name": "ann", "admin": True})
             cookie = cookie_of(served, admin, "ann")

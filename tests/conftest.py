@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,9 +21,11 @@ from tests.support.golden import VARIABLE
 from tests.support.thorough import examples
 
 if TYPE_CHECKING:
+    from ordito.cluster.store import Store
     from tests.support.real.hosts import SshHosts
     from tests.support.real.moto import Moto
     from tests.support.real.podman import Podman
+    from tests.support.real.stores import StoredJournals, StoreServer
 
 if VARIABLE in os.environ:
     from tests.support.golden import golden  # noqa: F401
@@ -47,7 +50,7 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-TARGETS = frozenset({"ssh_hosts", "podman", "moto", "postgres", "bind"})
+TARGETS = frozenset({"ssh_hosts", "podman", "moto", "postgres", "bind", "store_server", "store"})
 """What is started for tests besides processes of this machine."""
 OF_TARGETS = frozenset(
     {
@@ -58,6 +61,17 @@ OF_TARGETS = frozenset(
     }
 )
 """Folders and files of tests that start such by themselves, make whole environments, or start and kill many servers."""
+
+
+NOT_TARGETS = "not targets"
+"""The expression with which `./run test` leaves out the tests of real targets."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even read the files of which all tests are left out: one of them makes its tests for ten seconds."""
+    left_out = config.getoption("markexpr") == NOT_TARGETS and collection_path.stem in OF_TARGETS
+    # Whoever names a file gets it, as pytest has it.
+    return True if left_out else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -84,6 +98,31 @@ def podman() -> Iterator[Podman]:
 
     with Podman() as engine:
         yield engine
+
+
+@pytest.fixture(scope="session")
+def store_server() -> Iterator[StoreServer]:
+    """A server of PostgreSQL for stores."""
+    from tests.support.real.stores import StoreServer
+
+    with StoreServer() as server:
+        yield server
+
+
+@pytest.fixture
+def store(store_server: StoreServer) -> Store:
+    """An empty store with all its tables."""
+    return store_server.store()
+
+
+@pytest.fixture(scope="session")
+def stored_journals(store_server: StoreServer) -> Iterator[StoredJournals]:
+    """Journals in one store that many tests share."""
+    from tests.support.real.stores import StoredJournals
+
+    found = StoredJournals(store_server.store())
+    yield found
+    found.close()
 
 
 @pytest.fixture(scope="session")

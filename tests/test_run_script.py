@@ -290,6 +290,50 @@ def test_everything_that_tries_more_in_a_thorough_run_is_in_it(tree: Tree) -> No
     assert output == f"1 -m pytest -n 4 --dist worksteal {files} -k one\n"
 
 
+TRIED = """\
+import os, pytest
+@pytest.mark.parametrize("number", range(NUMBER))
+def test_of_one(number): assert "PYTEST_XDIST_WORKER" not in os.environ
+def test_good(): pass
+def test_other(): assert GOOD
+def test_skipped():
+    if "PYTEST_XDIST_WORKER" not in os.environ: pytest.skip()
+    assert SKIPPED
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "good", "skipped", "code"),
+    [
+        pytest.param(5, True, True, 0, id="few that pass alone"),
+        pytest.param(6, True, True, 1, id="too many"),
+        pytest.param(1, False, True, 1, id="one that fails alone too"),
+        pytest.param(1, True, False, 1, id="one that is skipped alone"),
+    ],
+)
+def test_what_fails_is_tried_again_alone(tree: Tree, number: int, good: bool, skipped: bool, code: int) -> None:
+    (tree.root / "run").write_text(without_programs().replace('WORKERS = "4"', 'WORKERS = "1"'))
+    (tree.root / "tests").mkdir()
+    text = TRIED.replace("NUMBER", str(number)).replace("GOOD", str(good)).replace("SKIPPED", str(skipped))
+    (tree.root / "tests" / "test_tried.py").write_text(text)
+    tree.run("ordito")
+    stand_in(tree, f'exec {shlex.quote(sys.executable)} "$@"')
+    (tree.root / "pyproject.toml").write_text("[project]\n[tool.pytest.ini_options]\nmarkers = ['targets']\n")
+    # Of the plug-ins that are installed here only that one is needed.
+    found, output, errors = tree.run(
+        "test", "--again", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTEST_PLUGINS="xdist.plugin"
+    )
+    assert found == code, output + errors
+    names = [f"tests/test_tried.py::test_of_one[{at}]" for at in range(number)]
+    unsteady = tree.root / ".cache" / "unsteady"
+    if code == 0:
+        assert unsteady.read_text().splitlines() == names
+        assert f"unsteady, failed among the others and passed alone: {', '.join(names)}\n" in errors
+    else:
+        assert not unsteady.exists()
+        assert "unsteady" not in errors
+
+
 NODE = """\
 #!/bin/sh
 case "$1" in

@@ -157,7 +157,7 @@ class Shop(Project):
 
     def leftovers(self) -> list[str]:
         """What is left of it: open ports, processes that name its directory, files."""
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while True:
             left = [f"port {p}" for p in range(self.port, self.port + 22) if is_open(p)]
             left += [f"process {p}" for p in processes_naming(str(self.directory))]
@@ -332,14 +332,14 @@ def processes_naming(text: str) -> list[int]:
 
 def get(url: str) -> tuple[Any, Mapping[str, str]]:
     """The JSON that a server answers, and its headers."""
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=60) as answer:
         return json.load(answer), dict(answer.headers)
 
 
 def post(url: str, data: object) -> Any:
     """Send JSON to a server; its answer."""
     request = urllib.request.Request(url, json.dumps(data).encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return json.load(answer)
 
 

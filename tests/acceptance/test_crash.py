@@ -29,7 +29,7 @@ from tests.support.yaml_files import read_yaml
 
 KILL_AFTER = """
 import os, signal
-from ordito.ensemble.journal import SqliteJournal
+from ordito.ensemble.journal import EnsembleJournal
 def dying(commit, count=[0]):
     def wrapper(self, *arguments, **options):
         result = commit(self, *arguments, **options)
@@ -38,13 +38,13 @@ def dying(commit, count=[0]):
             os.kill(os.getpid(), signal.SIGKILL)
         return result
     return wrapper
-SqliteJournal.open = dying(SqliteJournal.open)
-SqliteJournal.commit = dying(SqliteJournal.commit)
+EnsembleJournal.open = dying(EnsembleJournal.open)
+EnsembleJournal.commit = dying(EnsembleJournal.commit)
 """
 KILL_CLOSING = """
 import os, signal
 from ordito.ensemble import close
-from ordito.ensemble.journal import SqliteJournal
+from ordito.ensemble.journal import EnsembleJournal
 def dying(part):
     def wrapper(*arguments, **options):
         part(*arguments, **options)
@@ -52,7 +52,7 @@ def dying(part):
     return wrapper
 {part} = dying({part})
 """
-PARTS = ("close.write_job_record", "close.append_lines", "close.write_manifest", "SqliteJournal.finish")
+PARTS = ("close.write_job_record", "close.append_lines", "close.write_manifest", "EnsembleJournal.finish")
 INSTANCES = 2
 DIGEST = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{32})\b")
 MOMENTS = 30 if THOROUGH else 1

@@ -24,7 +24,7 @@ import os, signal
 from ordito.ensemble import journal
 from ordito.ensemble.job_rows import record_decoder
 count = [0]
-def commit(self, whole=journal.SqliteJournal.commit):
+def commit(self, whole=journal.EnsembleJournal.commit):
     left = {number} - count[0]
     if len(self._records) < left:
         count[0] += len(self._records)
@@ -37,7 +37,7 @@ def commit(self, whole=journal.SqliteJournal.commit):
             self._longer = None
     whole(self)
     os.kill(os.getpid(), signal.SIGKILL)
-journal.SqliteJournal.commit = commit
+journal.EnsembleJournal.commit = commit
 """
 """Lets the journal have the first so many records of the job, even if that is only a part of a turn, and dies."""
 

@@ -46,7 +46,7 @@ def at_work(job):
 def let_all_end(db):
     workers.LAST_WAIT = 0
     job = b"ORDITO_JOB=" + db.execute("SELECT id FROM job").fetchone()[0].encode()
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while at_work(job) and time.monotonic() < until:
         pass
 journal.writing = writing

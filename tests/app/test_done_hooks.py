@@ -12,7 +12,7 @@ from ordito.app.requests import DeployRequest
 from ordito.app.workflow_run import WorkflowRequest, run_workflow
 from ordito.base.sensitive import Sensitive
 from ordito.ensemble.done_hooks import attempts, done_in, done_since
-from ordito.ensemble.journal import SqliteJournal
+from ordito.ensemble.journal import EnsembleJournal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.revisions import revisions
 from ordito.ensemble.store import open_ensemble, read_ensemble
@@ -99,15 +99,15 @@ class Killed(BaseException):
 
 def test_what_a_killed_job_has_done_is_known(folder: Path) -> None:
     """At every moment what was done is what the records of the job say."""
-    commit = SqliteJournal.commit
+    commit = EnsembleJournal.commit
 
-    def dying(journal: SqliteJournal) -> None:
+    def dying(journal: EnsembleJournal) -> None:
         commit(journal)
         if (folder / "log").exists() and "create" in lines(folder):
             raise Killed
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SqliteJournal, "commit", dying)
+        patch.setattr(EnsembleJournal, "commit", dying)
         with pytest.raises(Killed):
             deploy(folder)
     with read_ensemble(folder / "ensemble") as ensemble:

@@ -15,7 +15,7 @@ from ordito.app.output import OutputRequest, output
 from ordito.app.requests import GivenInputs, UndeployRequest, UpgradeRequest
 from ordito.app.status import StatusRequest
 from ordito.app.status import status as show_status
-from ordito.ensemble.journal import SqliteJournal
+from ordito.ensemble.journal import EnsembleJournal
 from ordito.ensemble.store import read_ensemble
 from ordito.instances.records import Instance
 from ordito.testing import Agreeing
@@ -116,7 +116,7 @@ class Killed(BaseException):
 def cuts(deployed: Deployed, act: Callable[[], object]) -> Iterator[bool]:
     """Do something to copies of what is deployed, each time killed after one record more, and give control; at last
     without being killed. Tells whether it was killed."""
-    kept, commit = deployed.root.with_name(f"{deployed.root.name}-kept"), SqliteJournal.commit
+    kept, commit = deployed.root.with_name(f"{deployed.root.name}-kept"), EnsembleJournal.commit
     shutil.copytree(deployed.root, kept)
     after, killed = 0, True
     while killed:
@@ -124,7 +124,7 @@ def cuts(deployed: Deployed, act: Callable[[], object]) -> Iterator[bool]:
         shutil.copytree(kept, deployed.root)
         left = after
 
-        def dying(journal: SqliteJournal) -> None:
+        def dying(journal: EnsembleJournal) -> None:
             nonlocal left
             commit(journal)
             left -= 1
@@ -132,7 +132,7 @@ def cuts(deployed: Deployed, act: Callable[[], object]) -> Iterator[bool]:
                 raise Killed
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(SqliteJournal, "commit", dying)
+            patch.setattr(EnsembleJournal, "commit", dying)
             try:
                 act()
                 killed = False

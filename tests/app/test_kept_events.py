@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ordito.app.job.kept_events import KeptEvents
 from ordito.base.change_ids import encode
-from ordito.ensemble.journal import SqliteJournal
+from ordito.ensemble.journal import EnsembleJournal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.logs import Retention, forget_old
 from ordito.instances.records import Snapshot
@@ -24,7 +24,7 @@ from tests.acceptance.busy import make_busy
 class Known:
     """What the journal holds at the end of a job, which is gone when its files are written."""
 
-    def __init__(self, kept: KeptEvents, journal: SqliteJournal) -> None:
+    def __init__(self, kept: KeptEvents, journal: EnsembleJournal) -> None:
         self.header: JobHeader = kept._header
         self.plan: Plan = kept._plan
         self.snapshot: Snapshot = kept._snapshot
@@ -46,7 +46,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> tuple[Known, bytes]:
     found: list[Known] = []
     end = KeptEvents.end
 
-    def keep(self: KeptEvents, journal: SqliteJournal) -> str:
+    def keep(self: KeptEvents, journal: EnsembleJournal) -> str:
         found.append(Known(self, journal))
         return end(self, journal)
 

@@ -4,20 +4,40 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
 from tests.server.conftest import deployed
-from tests.support.browsing import Tab, chromium, cookie_of, open_tab
+from tests.support.browsing import OPEN, Tab, chromium, cookie_of, open_tab
 from tests.support.serving import MANY_REQUESTS, Client, Served
 from tests.support.workshop import Workshop, workshop
 
 ADMIN, VIEWER = "ann", "vera"
 
 Opens = Callable[..., Tab]
+
+
+LONGEST = 300
+"""Seconds that a test may take: some show a page in six ways, on a machine that does much else."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the tests of pages their time."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.timeout(LONGEST))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that fails says what its tabs show."""
+    report = yield
+    if report.failed and call.when == "call":
+        report.sections += [("a tab", tab.tells()) for tab in OPEN]
+    return report
 
 
 def command(ensemble: Path, *words: str) -> list[str]:

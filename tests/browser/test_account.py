@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import ADMIN, VIEWER, Opens
-from tests.support.browsing import NARROW, WIDE, ZOOMED, cookie_of, open_tab
+from tests.support.browsing import cookie_of, open_tab
 from tests.support.serving import Client, Served
 
 PASSWORD = "seven quiet foxes walk home"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW, ZOOMED], ids=["wide", "narrow", "zoomed"])
-def test_it_shows_who_i_am(opens: Opens, scheme: str, size: tuple[int, int]) -> None:
-    tab = opens(ADMIN, size=size, scheme=scheme)
-    page = tab.open("/me")
-    expect(page.get_by_role("heading", level=1)).to_have_text(ADMIN)
-    expect(page.get_by_role("table", name="Sessions")).to_contain_text("this one")
-    tab.screenshot(f"account-{size[0]}-{scheme}")
-    assert tab.findings() == []
-    assert tab.widest() <= 0
+def test_it_shows_who_i_am(opens: Opens) -> None:
+    tab = opens(ADMIN)
+    page = tab.page
+    for size, scheme in tab.looks("/me"):
+        expect(page.get_by_role("heading", level=1)).to_have_text(ADMIN)
+        expect(page.get_by_role("table", name="Sessions")).to_contain_text("this one")
+        tab.screenshot(f"account-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0
 
 
 def test_a_token_is_shown_once_and_works_until_it_is_removed(opens: Opens, served: Served) -> None:

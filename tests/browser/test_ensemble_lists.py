@@ -7,24 +7,22 @@ from playwright.sync_api import expect
 
 from ordito.results.policies import EventOfTrigger, NoticeData, PoliciesData, PolicyData, TriggerData
 from tests.browser.conftest import ADMIN, VIEWER, Opens
-from tests.support.browsing import NARROW, WIDE, ZOOMED
 
 SHOP = "/e/default/shop"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW, ZOOMED], ids=["wide", "narrow", "zoomed"])
 @pytest.mark.parametrize("name", ["jobs", "plans", "policies"])
-def test_a_list_is_shown(opens: Opens, scheme: str, size: tuple[int, int], name: str) -> None:
-    tab = opens(ADMIN, size=size, scheme=scheme)
-    page = tab.open(f"{SHOP}/{name}")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("shop")
-    expect(page.get_by_role("navigation", name="Pages of default/shop").get_by_text(name.title())).to_be_visible()
-    expect(page.locator(".ensemble-facts")).to_contain_text("ok")
-    tab.wait_until_live()
-    tab.screenshot(f"{name}-{size[0]}-{scheme}")
-    assert tab.findings() == []
-    assert tab.widest() <= 0
+def test_a_list_is_shown(opens: Opens, name: str) -> None:
+    tab = opens(ADMIN)
+    page = tab.page
+    for size, scheme in tab.looks(f"{SHOP}/{name}"):
+        expect(page.get_by_role("heading", level=1)).to_contain_text("shop")
+        expect(page.get_by_role("navigation", name="Pages of default/shop").get_by_text(name.title())).to_be_visible()
+        expect(page.locator(".ensemble-facts")).to_contain_text("ok")
+        tab.wait_until_live()
+        tab.screenshot(f"{name}-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0
 
 
 def test_a_freeze_is_made_told_and_ended(opens: Opens) -> None:

@@ -16,7 +16,7 @@ from ordito.authoring.graph import Graph, GraphConnection, GraphNode
 from ordito.instances.records import Instance
 from ordito.results.picture.topology import TopologyAsked, TopologyData, topology_data
 from tests.browser.conftest import ADMIN, VIEWER, Opens, command, deployed_apart, ordito
-from tests.support.browsing import NARROW, WIDE, ZOOMED, Tab, cookie_of, open_tab
+from tests.support.browsing import WIDE, Tab, cookie_of, open_tab
 from tests.support.serving import Client, Served
 
 SHOP = "/e/default/shop"
@@ -55,21 +55,20 @@ def nested(served: Served, admin: Client, tmp_path_factory: pytest.TempPathFacto
     return "/e/default/nested"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW, ZOOMED], ids=["wide", "narrow", "zoomed"])
-def test_it_shows_what_exists(opens: Opens, nested: str, scheme: str, size: tuple[int, int]) -> None:
-    tab = opens(ADMIN, size=size, scheme=scheme)
-    page = tab.open(nested)
-    tab.wait_until_live()
-    if size == WIDE:
-        expect(page.get_by_role("button", name="web, Program, 1 unknown")).to_be_visible()
-        expect(page.locator('[data-box="web"] canvas')).to_be_visible()
-    else:
-        expect(page.get_by_role("row").filter(has_text="web_1")).to_contain_text("unknown")
-    expect(page.get_by_role("group", name="Instances by status")).to_contain_text("1 unknown")
-    tab.screenshot(f"topology-{size[0]}-{scheme}")
-    assert tab.findings() == []
-    assert tab.widest() <= 0
+def test_it_shows_what_exists(opens: Opens, nested: str) -> None:
+    tab = opens(ADMIN)
+    page = tab.page
+    for size, scheme in tab.looks(nested):
+        tab.wait_until_live()
+        if size == WIDE:
+            expect(page.get_by_role("button", name="web, Program, 1 unknown")).to_be_visible()
+            expect(page.locator('[data-box="web"] canvas')).to_be_visible()
+        else:
+            expect(page.get_by_role("row").filter(has_text="web_1")).to_contain_text("unknown")
+        expect(page.get_by_role("group", name="Instances by status")).to_contain_text("1 unknown")
+        tab.screenshot(f"topology-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0
 
 
 def test_an_instance_tells_why_it_failed_and_what_can_be_done(opens: Opens, nested: str) -> None:

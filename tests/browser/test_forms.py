@@ -9,32 +9,31 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Opens
-from tests.support.browsing import NARROW, WIDE, ZOOMED
+from tests.support.browsing import NARROW, WIDE
 from tests.support.workshop import E, Workshop, package
 
 Shop = tuple[Workshop, Opens]
 PLAN = re.compile(r"/plans/pl_")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW, ZOOMED], ids=["wide", "narrow", "zoomed"])
-def test_inputs_are_asked_as_they_are_declared(shop: Shop, scheme: str, size: tuple[int, int]) -> None:
+def test_inputs_are_asked_as_they_are_declared(shop: Shop) -> None:
     workshop, opens = shop
     name = workshop.make()
-    tab = opens("ann", size=size, scheme=scheme)
-    page = tab.open(f"/e/default/{name}/deploy")
-    port = page.get_by_label("port", exact=True)
-    expect(port).to_have_attribute("placeholder", "8080")
-    expect(page.get_by_text("integer, in range 1024 to 65535")).to_be_visible()
-    expect(page.get_by_label("size", exact=True).get_by_role("option")).to_have_text(["small", "small", "large"])
-    port.fill("80")
-    expect(page.locator(".field", has=port).locator(".field-findings")).to_contain_text("1024")
-    expect(port).to_have_attribute("aria-invalid", "true")
-    tab.screenshot(f"deploy-{size[0]}-{scheme}")
-    assert tab.findings() == []
-    assert tab.widest() <= 0
-    port.fill("8081")
-    expect(page.locator(".field", has=port).locator(".field-findings")).to_have_count(0)
+    tab = opens("ann")
+    page = tab.page
+    for size, scheme in tab.looks(f"/e/default/{name}/deploy"):
+        port = page.get_by_label("port", exact=True)
+        expect(port).to_have_attribute("placeholder", "8080")
+        expect(page.get_by_text("integer, in range 1024 to 65535")).to_be_visible()
+        expect(page.get_by_label("size", exact=True).get_by_role("option")).to_have_text(["small", "small", "large"])
+        port.fill("80")
+        expect(page.locator(".field", has=port).locator(".field-findings")).to_contain_text("1024")
+        expect(port).to_have_attribute("aria-invalid", "true")
+        tab.screenshot(f"deploy-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0
+        port.fill("8081")
+        expect(page.locator(".field", has=port).locator(".field-findings")).to_have_count(0)
 
 
 def test_a_form_by_keys_alone_ends_in_its_plan(shop: Shop) -> None:

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Opens
-from tests.support.browsing import NARROW, WIDE
+from tests.support.browsing import LOOKS, NARROW, WIDE
 from tests.support.workshop import Workshop
 
 Shop = tuple[Workshop, Opens]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_it_shows_what_waits_for_an_approval_and_what_failed(shop: Shop, scheme: str, size: tuple[int, int]) -> None:
+def test_it_shows_what_waits_for_an_approval_and_what_failed(shop: Shop) -> None:
     workshop, opens = shop
     name = workshop.make()
     workshop.needs_approval(name, "deploy")
     workshop.plan(name, {"workflow": "deploy"}, "ben", apply="auto", comment="please look")
     failed = workshop.deployed(fails="true")
-    tab = opens("cy", size=size, scheme=scheme)
-    page = tab.open("/inbox")
-    row = page.get_by_role("row").filter(has_text=f"{name} deploy")
-    expect(row).to_contain_text("ben")
-    expect(row).to_contain_text("please look")
-    expect(page.get_by_role("row").filter(has_text=failed)).to_contain_text("failed")
-    expect(page.get_by_role("navigation", name="Main").get_by_text("waiting")).to_be_attached()
-    tab.wait_until_live()
-    tab.screenshot(f"inbox-{size[0]}-{scheme}")
-    assert tab.findings() == []
-    assert tab.widest() <= 0
+    tab = opens("cy")
+    page = tab.page
+    for size, scheme in tab.looks("/inbox", [look for look in LOOKS if look[0] in (WIDE, NARROW)]):
+        row = page.get_by_role("row").filter(has_text=f"{name} deploy")
+        expect(row).to_contain_text("ben")
+        expect(row).to_contain_text("please look")
+        expect(page.get_by_role("row").filter(has_text=failed)).to_contain_text("failed")
+        expect(page.get_by_role("navigation", name="Main").get_by_text("waiting")).to_be_attached()
+        tab.wait_until_live()
+        tab.screenshot(f"inbox-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0
 
 
 def test_it_is_live_and_leads_to_the_plan(shop: Shop) -> None:

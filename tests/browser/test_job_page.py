@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Route, expect
 
 from tests.browser.conftest import ADMIN, BINDINGS, VIEWER, bindings_tag
-from tests.support.browsing import NARROW, WIDE, ZOOMED, Tab, cookie_of, open_tab
+from tests.support.browsing import WIDE, Tab, cookie_of, open_tab
 from tests.support.serving import MANY_REQUESTS, Client, Served, until
 from tests.support.shown_jobs import ShownShop, many_steps
 
@@ -96,25 +96,23 @@ def address(ensemble: str, job: str, more: str = "") -> str:
 # --------------------------------------------------------------------------------------------------- what has ended
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW, ZOOMED], ids=["wide", "narrow", "zoomed"])
-def test_a_job_that_failed_says_first_what_failed(
-    shops: Shops, opens: Opens, scheme: str, size: tuple[int, int]
-) -> None:
-    tab = opens(ADMIN, size=size, scheme=scheme)
-    page = tab.open(address("bad", shops.job("bad")))
-    failures = page.get_by_role("region", name="1 failed")
-    expect(failures).to_contain_text("web_2 Standard.start")
-    expect(failures).to_contain_text("permission denied")
-    expect(failures).to_contain_text("service.yaml:10:")
-    expect(failures.get_by_role("link", name="Skip this step…")).to_have_attribute("href", re.compile(r"step=web_2"))
-    expect(page.get_by_role("region", name="What was printed")).to_contain_text("store_1.Standard.start is done")
-    if size is WIDE:
-        expect(page.get_by_role("group", name="Timeline")).to_be_visible()
-    tab.wait_until_live()
-    tab.screenshot(f"job-failed-{size[0]}-{scheme}")
-    assert tab.findings() == []
-    assert tab.widest() <= 0
+def test_a_job_that_failed_says_first_what_failed(shops: Shops, opens: Opens) -> None:
+    tab = opens(ADMIN)
+    page = tab.page
+    for size, scheme in tab.looks(address("bad", shops.job("bad"))):
+        failures = page.get_by_role("region", name="1 failed")
+        expect(failures).to_contain_text("web_2 Standard.start")
+        expect(failures).to_contain_text("permission denied")
+        expect(failures).to_contain_text("service.yaml:10:")
+        skip = failures.get_by_role("link", name="Skip this step…")
+        expect(skip).to_have_attribute("href", re.compile(r"step=web_2"))
+        expect(page.get_by_role("region", name="What was printed")).to_contain_text("store_1.Standard.start is done")
+        if size is WIDE:
+            expect(page.get_by_role("group", name="Timeline")).to_be_visible()
+        tab.wait_until_live()
+        tab.screenshot(f"job-failed-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0
 
 
 def test_the_table_has_the_same_and_its_choice_narrows_the_log(shops: Shops, opens: Opens) -> None:
@@ -257,7 +255,7 @@ def test_a_job_is_followed_to_its_end_over_a_new_start_of_the_server(
         expect(log.get_by_text("web_2.Standard.start was let through")).to_have_count(1)
         expect(log).to_contain_text("web_2.Standard.start is done")
     finally:
-        tab.context.close()
+        tab.leave()
         shop.stop()
         served.__exit__()
 
@@ -286,19 +284,18 @@ def test_a_job_that_somebody_else_cancels(shops: Shops, opens: Opens) -> None:
 # ------------------------------------------------------------------------------------------------------------ the log
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW, ZOOMED], ids=["wide", "narrow", "zoomed"])
-def test_the_log_alone(shops: Shops, opens: Opens, scheme: str, size: tuple[int, int]) -> None:
-    tab = opens(ADMIN, size=size, scheme=scheme)
-    page = tab.open(address("bad", shops.job("bad"), "/log"))
-    log = page.get_by_role("region", name="What was printed")
-    expect(log.locator(".ansi-green").first).to_have_text("store_1.Standard.create")
-    expect(log).to_contain_text("<b>no markup</b>")
-    assert log.locator("b").count() == 0
-    tab.wait_until_live()
-    tab.screenshot(f"log-{size[0]}-{scheme}")
-    assert tab.findings() == []
-    assert tab.widest() <= 0
+def test_the_log_alone(shops: Shops, opens: Opens) -> None:
+    tab = opens(ADMIN)
+    page = tab.page
+    for size, scheme in tab.looks(address("bad", shops.job("bad"), "/log")):
+        log = page.get_by_role("region", name="What was printed")
+        expect(log.locator(".ansi-green").first).to_have_text("store_1.Standard.create")
+        expect(log).to_contain_text("<b>no markup</b>")
+        assert log.locator("b").count() == 0
+        tab.wait_until_live()
+        tab.screenshot(f"log-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0
 
 
 def test_a_text_is_found_and_a_line_is_linked(shops: Shops, opens: Opens) -> None:
@@ -378,17 +375,16 @@ def test_jobs_of_any_size_are_shown(shops: Shops, opens: Opens, instances: int, 
 # ---------------------------------------------------------------------------------------------------------- all jobs
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW, ZOOMED], ids=["wide", "narrow", "zoomed"])
-def test_all_jobs(shops: Shops, opens: Opens, scheme: str, size: tuple[int, int]) -> None:
-    tab = opens(ADMIN, size=size, scheme=scheme)
-    page = tab.open("/jobs")
-    table = page.get_by_role("table", name="Jobs")
-    expect(table.get_by_role("row").filter(has_text="default/bad")).to_contain_text("failed")
-    tab.wait_until_live()
-    tab.screenshot(f"jobs-{size[0]}-{scheme}")
-    assert tab.findings() == []
-    assert tab.widest() <= 0
+def test_all_jobs(shops: Shops, opens: Opens) -> None:
+    tab = opens(ADMIN)
+    page = tab.page
+    for size, scheme in tab.looks("/jobs"):
+        table = page.get_by_role("table", name="Jobs")
+        expect(table.get_by_role("row").filter(has_text="default/bad")).to_contain_text("failed")
+        tab.wait_until_live()
+        tab.screenshot(f"jobs-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0
 
 
 def test_jobs_are_filtered_and_opened(shops: Shops, opens: Opens) -> None:

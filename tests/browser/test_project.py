@@ -22,15 +22,15 @@ def team(admin: Client) -> None:
 
 
 @pytest.mark.parametrize("part", TABS)
-@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
-def test_every_tab_shows(opens: Opens, part: str, size: tuple[int, int], scheme: str) -> None:
-    tab = opens(ADMIN, size=size, scheme=scheme)
-    page = tab.open(f"{SETTINGS}?tab={part}")
-    expect(page.get_by_role("tabpanel").get_by_role("heading").first).to_be_visible()
-    expect(page.get_by_role("tabpanel").locator(".table, .rows, .empty, .form, .section h3").first).to_be_visible()
-    tab.screenshot(f"project-{part}-{size[0]}-{scheme}")
-    assert tab.findings() == []
-    assert tab.widest() <= 0
+def test_every_tab_shows(opens: Opens, part: str) -> None:
+    tab = opens(ADMIN)
+    page = tab.page
+    for size, scheme in tab.looks(f"{SETTINGS}?tab={part}", [(WIDE, "light"), (NARROW, "dark")]):
+        expect(page.get_by_role("tabpanel").get_by_role("heading").first).to_be_visible()
+        expect(page.get_by_role("tabpanel").locator(".table, .rows, .empty, .form, .section h3").first).to_be_visible()
+        tab.screenshot(f"project-{part}-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0
 
 
 def test_a_role_is_given_changed_and_taken(opens: Opens, admin: Client) -> None:

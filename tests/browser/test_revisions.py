@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Opens
-from tests.support.browsing import NARROW, WIDE, ZOOMED
 from tests.support.workshop import Workshop
 
 Shop = tuple[Workshop, Opens]
@@ -23,21 +22,20 @@ def revised(workshop_of_all: Workshop) -> str:
     return name
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW, ZOOMED], ids=["wide", "narrow", "zoomed"])
-def test_two_are_compared(shop: Shop, revised: str, scheme: str, size: tuple[int, int]) -> None:
-    tab = shop[1]("ann", size=size, scheme=scheme)
-    page = tab.open(f"/e/default/{revised}/revisions")
-    expect(page.get_by_role("row").filter(has_text="deployed")).to_contain_text("3")
-    values = page.locator(".revisions-values")
-    expect(values).to_contain_text("9090 → 9091")
-    tab.wait_until_live()
-    tab.screenshot(f"revisions-{size[0]}-{scheme}")
-    assert tab.findings() == []
-    assert tab.widest() <= 0
-    page.get_by_label("from").select_option("1")
-    expect(values).to_contain_text("8080 → 9091")
-    expect(page).to_have_url(re.compile("before=1&after=3"))
+def test_two_are_compared(shop: Shop, revised: str) -> None:
+    tab = shop[1]("ann")
+    page = tab.page
+    for size, scheme in tab.looks(f"/e/default/{revised}/revisions"):
+        expect(page.get_by_role("row").filter(has_text="deployed")).to_contain_text("3")
+        values = page.locator(".revisions-values")
+        expect(values).to_contain_text("9090 → 9091")
+        tab.wait_until_live()
+        tab.screenshot(f"revisions-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0
+        page.get_by_label("from").select_option("1")
+        expect(values).to_contain_text("8080 → 9091")
+        expect(page).to_have_url(re.compile("before=1&after=3"))
 
 
 def test_going_back_makes_a_plan(shop: Shop, revised: str) -> None:

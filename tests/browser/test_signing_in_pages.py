@@ -6,11 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import ADMIN, Opens
-from tests.support.browsing import NARROW, WIDE, ZOOMED, Tab, one_time_link
+from tests.support.browsing import Tab, one_time_link
 from tests.support.serving import Client, Served
 
 PASSWORD = "four quiet rivers meet"
-SIZES = pytest.mark.parametrize("size", [WIDE, NARROW, ZOOMED], ids=["wide", "narrow", "zoomed"])
 SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
 
 
@@ -32,15 +31,14 @@ def sign_in(tab: Tab, user: str, password: str) -> None:
     tab.page.get_by_role("button", name="Sign in").click()
 
 
-@SCHEMES
-@SIZES
-def test_the_page_itself(opens: Opens, scheme: str, size: tuple[int, int]) -> None:
-    tab = opens("", size=size, scheme=scheme)
-    page = tab.open("/sign-in")
-    expect(page.get_by_label("Name")).to_be_focused()
-    tab.screenshot(f"sign-in-{size[0]}-{scheme}")
-    assert tab.findings() == []
-    assert tab.widest() <= 0
+def test_the_page_itself(opens: Opens) -> None:
+    tab = opens("")
+    page = tab.page
+    for size, scheme in tab.looks("/sign-in"):
+        expect(page.get_by_label("Name")).to_be_focused()
+        tab.screenshot(f"sign-in-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0
 
 
 def test_whoever_is_not_signed_in_comes_back_to_where_they_were(opens: Opens, pat: str) -> None:

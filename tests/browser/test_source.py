@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import ADMIN, VIEWER, Opens
 from tests.browser.team import make_team
-from tests.support.browsing import NARROW, WIDE, ZOOMED
+from tests.support.browsing import NARROW, WIDE
 from tests.support.serving import Client
 
 PROJECT = "sourced"
@@ -22,15 +22,14 @@ def team(admin: Client) -> None:
     admin.do("POST", f"projects/{PROJECT}/ensembles", {"name": "empty", "package": "shop:1.0"})
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, NARROW, ZOOMED], ids=["wide", "narrow", "zoomed"])
-def test_it_shows_what_is_deployed(opens: Opens, scheme: str, size: tuple[int, int]) -> None:
-    tab = opens(ADMIN, size=size, scheme=scheme)
-    page = tab.open(SOURCE)
-    expect(page.get_by_role("region", name=re.compile("^service.yaml, "))).to_contain_text("Sells things.")
-    tab.screenshot(f"source-{size[0]}-{scheme}")
-    assert tab.findings() == []
-    assert tab.widest() <= 0
+def test_it_shows_what_is_deployed(opens: Opens) -> None:
+    tab = opens(ADMIN)
+    page = tab.page
+    for size, scheme in tab.looks(SOURCE):
+        expect(page.get_by_role("region", name=re.compile("^service.yaml, "))).to_contain_text("Sells things.")
+        tab.screenshot(f"source-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0
 
 
 def test_an_earlier_revision_is_shown(opens: Opens) -> None:
@@ -42,18 +41,18 @@ def test_an_earlier_revision_is_shown(opens: Opens) -> None:
     expect(page).to_have_url(re.compile("revision=1"))
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
-def test_two_revisions_are_compared(opens: Opens, size: tuple[int, int], scheme: str) -> None:
-    tab = opens(ADMIN, size=size, scheme=scheme)
-    page = tab.open(f"{SOURCE}?file=scripts/say.sh")
-    page.get_by_label("Compared with").select_option("1")
-    expect(page.get_by_text("+1 -0 lines")).to_be_visible()
-    expect(page.locator(".code-new")).to_contain_text("echo more")
-    tab.screenshot(f"source-compared-{size[0]}-{scheme}")
-    assert tab.findings() == []
-    assert tab.widest() <= 0
-    page.get_by_role("link", name="scripts/stay.sh").click()
-    expect(page.get_by_text("the same", exact=True)).to_be_visible()
+def test_two_revisions_are_compared(opens: Opens) -> None:
+    tab = opens(ADMIN)
+    page = tab.page
+    for size, scheme in tab.looks(f"{SOURCE}?file=scripts/say.sh", [(WIDE, "light"), (NARROW, "dark")]):
+        page.get_by_label("Compared with").select_option("1")
+        expect(page.get_by_text("+1 -0 lines")).to_be_visible()
+        expect(page.locator(".code-new")).to_contain_text("echo more")
+        tab.screenshot(f"source-compared-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0
+        page.get_by_role("link", name="scripts/stay.sh").click()
+        expect(page.get_by_text("the same", exact=True)).to_be_visible()
 
 
 def test_findings_stand_at_their_lines(opens: Opens, admin: Client) -> None:

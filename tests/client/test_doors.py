@@ -20,22 +20,22 @@ class Doors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     use_cases: Mapping[str, str]
 
 
-DOORS = msgspec.yaml.decode(Path(__file__).with_name("doors.yaml").read_bytes(), type=Doors)
+CHANGE_ROUTES = msgspec.yaml.decode(Path(__file__).with_name("doors.yaml").read_bytes(), type=Doors)
 VERBS = {*AT_SERVER, *ON_THIS_MACHINE, *LOCAL_ONLY}
 NAMED = {f"{route.method} {route.template}": route.verb for route in ROUTES}
 
 
 def test_every_route_has_a_command_or_a_reason() -> None:
     unnamed = {route for route, verb in NAMED.items() if not verb}
-    assert not {*DOORS.verbs} & {*DOORS.without}
-    assert {*DOORS.verbs, *DOORS.without} == unnamed
-    assert {verb for verb in (*NAMED.values(), *DOORS.verbs.values()) if verb} <= VERBS
-    assert all(DOORS.without.values())
+    assert not {*CHANGE_ROUTES.verbs} & {*CHANGE_ROUTES.without}
+    assert {*CHANGE_ROUTES.verbs, *CHANGE_ROUTES.without} == unnamed
+    assert {verb for verb in (*NAMED.values(), *CHANGE_ROUTES.verbs.values()) if verb} <= VERBS
+    assert all(CHANGE_ROUTES.without.values())
 
 
 def test_every_verb_at_a_server_has_a_route() -> None:
     # Verbs that begin a job ask for a plan; "logout" ends the token with which it asks.
-    reached = {*NAMED.values(), *DOORS.verbs.values()}
+    reached = {*NAMED.values(), *CHANGE_ROUTES.verbs.values()}
     others = {*BEGINNING, "logout", "policy show", "plans reject"}
     assert NAMED["POST /api/v1/projects/{project}/ensembles/{ensemble}/plans"]
     assert AT_SERVER - reached - others == set()
@@ -43,6 +43,6 @@ def test_every_verb_at_a_server_has_a_route() -> None:
 
 def test_every_use_case_has_a_verb_and_a_route() -> None:
     named = {name for name in SERVER_LOOKS if name in VERBS}
-    assert {*DOORS.use_cases} == {*SERVER_LOOKS} - named
-    assert {*DOORS.use_cases.values()} <= {*NAMED}
-    assert named <= {*NAMED.values(), *DOORS.verbs.values()}
+    assert {*CHANGE_ROUTES.use_cases} == {*SERVER_LOOKS} - named
+    assert {*CHANGE_ROUTES.use_cases.values()} <= {*NAMED}
+    assert named <= {*NAMED.values(), *CHANGE_ROUTES.verbs.values()}

@@ -78,7 +78,14 @@ def closing_job(ensemble: Ensemble) -> ClosingJob:
     before = journal.status()
     after = status_after(before, job.header, job.plan, closing)
     return ClosingJob(
-        job.header, job.plan, journal.records, closing, before, after, journal.previous(), ensemble.snapshot
+        header=job.header,
+        plan=job.plan,
+        records=journal.records,
+        previous=journal.previous(),
+        snapshot=ensemble.snapshot,
+        closing=closing,
+        before=before,
+        after=after,
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.owner import CANCEL, NOW, Door, ask
+from ordito.ensemble.owner import CANCEL, NOW, Door, DoorRequest, ask
 
 JOB = "A6BKKQCN0000"
 
@@ -24,8 +24,8 @@ def test_requests_come_in_order_and_only_those_to_this_job(layout: Layout) -> No
         assert ask(layout, JOB, CANCEL)
         assert ask(layout, "A6BKKQCN0001", NOW)
         assert ask(layout, JOB, "nonsense")
-        assert ask(layout, JOB, NOW)
-        assert door.requests() == [CANCEL, NOW]
+        assert ask(layout, JOB, NOW, "account\ndefault/robot")
+        assert door.requests() == [DoorRequest(CANCEL), DoorRequest(NOW, "account default/robot")]
         assert door.requests() == []
 
 
@@ -45,7 +45,7 @@ def test_a_door_that_a_killed_job_has_left_leads_nowhere(layout: Layout) -> None
     assert not ask(layout, JOB, CANCEL)
     with Door(layout, JOB) as door:
         assert ask(layout, JOB, CANCEL)
-        assert door.requests() == [CANCEL]
+        assert door.requests() == [DoorRequest(CANCEL)]
 
 
 @pytest.mark.parametrize("kind", ["file", "link"])

@@ -123,7 +123,7 @@ def test_death_at_every_commit_is_repaired(tmp_path: Path, monkeypatch: pytest.M
         root = tmp_path / str(at)
         world = World(PLAN)
         with monkeypatch.context() as patch:
-            killing(journal.SqliteJournal, "commit", patch, after=after, at=at)
+            killing(journal.EnsembleJournal, "commit", patch, after=after, at=at)
             try:
                 deploy(root, PLAN, FakeExecutor(world))
             except Killed:
@@ -169,7 +169,7 @@ def test_death_between_the_files_of_closing_is_repaired(
 def test_death_before_the_journal_forgets_is_repaired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deploy(tmp_path / "whole", PLAN)
     with monkeypatch.context() as patch:
-        killing(journal.SqliteJournal, "finish", patch, after=False)
+        killing(journal.EnsembleJournal, "finish", patch, after=False)
         with pytest.raises(Killed):
             deploy(tmp_path / "cut", PLAN)
     finish(tmp_path / "cut")
@@ -183,14 +183,14 @@ from ordito.ensemble import journal
 from tests.ensemble.jobs import deploy
 from tests.ensemble.test_jobs import PLAN
 
-commits, original = 0, journal.SqliteJournal.commit
+commits, original = 0, journal.EnsembleJournal.commit
 def commit(self):
     global commits
     original(self)
     commits += 1
     if commits == int(sys.argv[2]):
         os.kill(os.getpid(), 9)
-journal.SqliteJournal.commit = commit
+journal.EnsembleJournal.commit = commit
 deploy(Path(sys.argv[1]), PLAN)
 """
 
@@ -242,7 +242,7 @@ def test_it_shows_nowhere_how_far_the_rows_are_behind_the_records(
             deploy(root, PLAN)
             with monkeypatch.context() as patch:
                 patch.setattr(journal, "MOST_BEHIND", behind)
-                killing(journal.SqliteJournal, "commit", patch, after=after, at=at)
+                killing(journal.EnsembleJournal, "commit", patch, after=after, at=at)
                 with pytest.raises(Killed):
                     deploy(root, PLAN, FakeExecutor(World(PLAN), ["s4"]))
             with read_ensemble(root) as cut:
@@ -260,7 +260,7 @@ def test_it_shows_nowhere_how_far_the_rows_are_behind_the_records(
 
 def test_no_job_begins_while_another_is_unfinished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        killing(journal.SqliteJournal, "commit", patch, after=True)
+        killing(journal.EnsembleJournal, "commit", patch, after=True)
         with pytest.raises(Killed):
             deploy(tmp_path, PLAN)
     with open_ensemble(tmp_path, command="deploy") as ensemble:

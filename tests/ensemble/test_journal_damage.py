@@ -98,7 +98,7 @@ def test_a_lost_job_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, da
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(journals.SqliteJournal, "commit", dying)
+        patch.setattr(journals.EnsembleJournal, "commit", dying)
         with pytest.raises(Killed):
             deploy(tmp_path, PLAN)
     layout = Layout(tmp_path)

@@ -19,7 +19,7 @@ import os, signal
 from ordito.ensemble import close
 from ordito.ensemble.git import keeper
 from ordito.base.git_process import Git
-from ordito.ensemble.journal import SqliteJournal
+from ordito.ensemble.journal import EnsembleJournal
 def dying(part):
     def wrapper(*arguments, **options):
         part(*arguments, **options)
@@ -34,7 +34,7 @@ PARTS = (
     "close.write_job_record",
     "close.write_manifest",
     "keeper.GitKeeper.keep_ensemble",
-    "SqliteJournal.finish",
+    "EnsembleJournal.finish",
 )
 KILL_GIT_TOO = """
 import os, signal

@@ -116,7 +116,7 @@ def test_half_an_upload_leaves_nothing(attacked: Attacked) -> None:
 
     def half_uploads(count: int) -> None:
         for _ in range(count):
-            with socket.create_connection((host, int(port)), timeout=10) as connection:
+            with socket.create_connection((host, int(port)), timeout=60) as connection:
                 connection.sendall(
                     _head(client, "POST", "/api/v1/projects/default/packages", *length) + b"PK" + b"x" * 90_000
                 )

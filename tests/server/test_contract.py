@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from zlib import crc32
 
 import msgspec
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
+from schemathesis.generation.meta import TestPhase
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_headers_conformance,
@@ -23,7 +25,7 @@ from ordito.server.openapi import CHANGING, EVERYWHERE
 from ordito.server.routes.table import ROUTES
 from tests.server.conftest import deployed
 from tests.support.serving import Client, Served
-from tests.support.thorough import examples
+from tests.support.thorough import THOROUGH, examples
 
 CHECKS = [
     not_a_server_error,
@@ -51,9 +53,20 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield server.admin()
 
 
+def is_tried(case: schemathesis.Case[Any]) -> bool:
+    """Whether a request is sent: of the some fifty per route that are at the borders of what the document allows, a
+    quick run sends a third, always the same."""
+    phase = case.meta.phase if case.meta is not None else None
+    if THOROUGH or phase is None or phase.name != TestPhase.COVERAGE:
+        return True
+    return crc32(f"{case.operation.label} {phase.data}".encode()) % 3 == 0
+
+
 @SCHEMA.parametrize()
 @settings(max_examples=examples(6), suppress_health_check=list(HealthCheck))
 def test_every_answer_fits(case: schemathesis.Case[Any], asked: Client) -> None:
+    if not is_tried(case):
+        return
     if "project" in case.path_parameters and case.path_parameters["project"] != "default":
         case.path_parameters["project"] = "default"
     if "ensemble" in case.path_parameters and case.method != "DELETE":

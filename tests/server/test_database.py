@@ -46,3 +46,46 @@ def test_an_older_database_is_copied_before_it_is_changed(tmp_path: Path) -> Non
         ]
     with closing(sqlite3.connect(tmp_path / "server.db.0001")) as copy:
         assert copy.execute("SELECT name, directory FROM ensemble").fetchall() == [("prod", "/somewhere")]
+
+
+def test_makers_of_tokens_are_taken_from_the_audit_log(tmp_path: Path) -> None:
+    """Each token of an account has the user who made it, as far as exactly one row tells; a token that was made with
+    another one has the same. Of any other the maker stays unknown."""
+    from alembic import command
+    from alembic.config import Config
+
+    path = tmp_path / "server.db"
+    tokens = {
+        # by its id: the name, when it was made, and what was written down of it
+        "t1": ("ci", 100.0, [("ada", "session s1", 100.0)]),
+        "t2": ("by-ci", 200.0, [("shop/robot", "token t1", 200.0)]),
+        "t3": ("lost", 300.0, []),
+        "t4": ("twice", 400.0, [("ada", "session s1", 400.0), ("ben", "session s2", 400.5)]),
+        "t5": ("by-lost", 500.0, [("shop/robot", "token t3", 500.0)]),
+        "t6": ("ci", 600.0, [("ben", "session s2", 600.0)]),
+    }
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.connect() as connection:
+        config = Config(attributes={"connection": connection})
+        config.set_main_option("script_location", str(MIGRATIONS))
+        command.upgrade(config, "0003")
+        number = 0
+        for name, (called, created, deeds) in tokens.items():
+            connection.exec_driver_sql(
+                "INSERT INTO token (id, hash, name, project, owner, role, projects, expires, created, used, made_by)"
+                " VALUES (?, x'', ?, 'shop', 'robot', '', '', 9e9, ?, 0, ?)",
+                (name, called, created, "shop/robot" if name == "t5" else ""),
+            )
+            for who, by, at in deeds:
+                number += 1
+                connection.exec_driver_sql(
+                    "INSERT INTO audit"
+                    " VALUES (?, ?, ?, ?, '', '', 'account.token.make', 'shop', '', ?, 'done', '', x'')",
+                    (number, at, who, by, f"robot {called}"),
+                )
+        connection.commit()
+    engine.dispose()
+    Database(path).close()
+    with closing(sqlite3.connect(path)) as found:
+        makers = dict(found.execute("SELECT id, made_by FROM token"))
+    assert makers == {"t1": "ada", "t2": "ada", "t3": "", "t4": "", "t5": "", "t6": "ben"}

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ordito.cli.main import run
+from ordito.ensemble.manifest import MARKER
 from tests.server.conftest import CANARY, deployed
 from tests.server.test_packages import PACKAGES, SERVICE_2, send, shop
 from tests.server.test_permissions import token_of
 from tests.support.serving import Client, Served, until
 
 ENSEMBLES = "projects/default/ensembles"
+WAIT = {"Prefer": "wait=30"}
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +64,68 @@ def test_an_ensemble_is_made_of_a_package_and_deployed_by_a_plan(client: Client,
     assert 'the ensemble "prod"' in refused.data["detail"]
 
 
+GREETING = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+metadata: { template_name: greeting }
+node_types:
+  Said:
+    derived_from: tosca.nodes.Root
+    properties: { word: { type: string }, times: { type: integer } }
+    interfaces: { Standard: { operations: { create: say.sh } } }
+topology_template:
+  inputs:
+    word: { type: string }
+    times: { type: integer, default: 1 }
+    pass: { type: string, default: none, metadata: { sensitive: "true" } }
+  node_templates:
+    hello: { type: Said, properties: { word: { get_input: word }, times: { get_input: times } } }
+"""
+
+
+def test_inputs_of_the_first_deployment_are_written_as_here(client: Client, server: Served, tmp_path: Path) -> None:
+    for name, text in {"service.yaml": GREETING, "say.sh": "true\n"}.items():
+        (tmp_path / "v1").mkdir(exist_ok=True)
+        (tmp_path / "v1" / name).write_text(text)
+    given = ["-i", "word=good day", "-i", "times=2", "-i", "pass=canary-1771"]
+    here = tmp_path / "here"
+    assert run(["-e", str(here), "-q", "deploy", str(tmp_path / "v1"), *given, "--yes"]) == 0
+    words = ["--server", server.url, "-q", "-e", "hello", "deploy", str(tmp_path / "v1"), *given, "--yes"]
+    environment = {**os.environ, "ORDITO_TOKEN": client.token}
+    subprocess.run([sys.executable, "-m", "ordito", *words], check=True, env=environment, cwd=tmp_path)
+    inputs = {"word": "good day", "times": 2, "pass": "canary-1771"}
+    client.do("POST", ENSEMBLES, {"name": "hello-api", "package": client.get(f"{ENSEMBLES}/hello")["package"]})
+    plan = {"request": {"workflow": "deploy", "inputs": inputs}, "apply": "auto"}
+    assert client.do("POST", f"{ENSEMBLES}/hello-api/plans", plan, {"Prefer": "wait=30"})["state"] == "applied"
+    wanted = users_part(here)
+    assert "times: 2" in wanted
+    assert "canary" not in wanted
+    for name in ("hello", "hello-api"):
+        assert users_part(server.home / "projects/default/ensembles" / name) == wanted
+    # What comes later is remembered, here and there.
+    assert run(["-e", str(here), "-q", "deploy", "-i", "times=3", "--yes"]) == 0
+    later = {"request": {"workflow": "deploy", "inputs": {"times": 3}}, "apply": "auto"}
+    assert client.do("POST", f"{ENSEMBLES}/hello-api/plans", later, {"Prefer": "wait=30"})["state"] == "applied"
+    assert users_part(server.home / "projects/default/ensembles/hello-api") == users_part(here) == wanted
+
+
+def test_what_somebody_has_written_stays_at_the_first_deployment(client: Client, server: Served) -> None:
+    package = client.get(f"{ENSEMBLES}/hello")["package"]
+    client.do("POST", ENSEMBLES, {"name": "hello-own", "package": package})
+    spec = client.ask("GET", f"{ENSEMBLES}/hello-own/spec")
+    text = spec.data["text"].replace("inputs: {}", "inputs: { word: mine }")
+    written = client.ask("PUT", f"{ENSEMBLES}/hello-own/spec", {"text": text}, {"If-Match": spec.headers["ETag"]})
+    assert written.status == 200, written
+    plan = {"request": {"workflow": "deploy", "inputs": {"times": 5}}, "apply": "auto"}
+    assert client.do("POST", f"{ENSEMBLES}/hello-own/plans", plan, {"Prefer": "wait=30"})["state"] == "applied"
+    assert client.get(f"{ENSEMBLES}/hello-own/spec")["text"] == text
+
+
+def users_part(directory: Path) -> str:
+    """What stands above the status, without the path of the service, which is another one at a server."""
+    user = (directory / "ensemble.yaml").read_bytes().partition(MARKER)[0].decode()
+    return re.sub(r"(?m)^  service: .*$", "  service:", user)
+
+
 def applied(client: Client, ensemble: str, **request: str) -> None:
     """Carry out a request."""
     asked = {"request": request, "apply": "auto"}
@@ -86,7 +156,7 @@ def test_a_list_is_filtered(client: Client) -> None:
 
     assert names(label="color=green") == ["green"]
     assert names(label=["team=x", "color"]) == ["blue", "green"]
-    assert names(q="GREE") == ["green"]
+    assert names(q="GREEN") == ["green"]
     assert "shop" in names(status="ok")
     assert "green" not in names(status="ok")
     assert not {"green", "shop"} & set(names(attention="true"))
@@ -103,6 +173,53 @@ def test_labels_are_set_and_removed(client: Client) -> None:
     assert client.ask("PATCH", f"{ENSEMBLES}/labels", {"labels": {"no good": "1"}}).data["code"] == "malformed"
 
 
+def removed(client: Client, name: str, **query: Any) -> Any:
+    """What went with an ensemble that was removed as it was looked at."""
+    found = client.get(f"{ENSEMBLES}/{name}/removal")
+    assert client.ask("DELETE", f"{ENSEMBLES}/{name}", digest=found["digest"], **query).status == 204
+    return found
+
+
+def test_what_goes_with_a_removed_ensemble_is_looked_at_first(client: Client, server: Served) -> None:
+    """No plan may be open; the numbers are as they were seen; all that the server knew is put aside as JSON, and the
+    files of plans are gone."""
+    where = f"{ENSEMBLES}/full"
+    client.do("POST", ENSEMBLES, {"name": "full", "package": "shop:2.4"})
+    client.do("PUT", f"{where}/rules", {"rules": [{}]}, {"If-Match": "*"})
+    plan = client.do("POST", f"{where}/plans", {"request": {"workflow": "deploy"}, "comment": "the first"}, WAIT)["id"]
+    refused = client.ask("DELETE", where)
+    assert (refused.status, refused.data["code"]) == (409, "in-use")
+    assert plan in refused.data["detail"]
+    assert client.get(f"{where}/removal")["open_plans"] == [plan]
+    client.do("POST", f"{where}/plans/{plan}/discard")
+    refused = client.ask("DELETE", where)
+    assert (refused.status, refused.data["code"]) == (428, "match-required")
+    assert "1 plan, 1 rule" in refused.data["detail"]
+    seen = client.get(f"{where}/removal")
+    assert [seen[name] for name in ("instances", "plans", "rules", "roles", "open_plans")] == [0, 1, 1, 0, []]
+    client.do("PUT", f"{where}/freeze", {"reason": "not now"})
+    assert client.ask("DELETE", where, digest=seen["digest"]).data["code"] == "changed"
+    assert list((server.home / "plans").glob(f"{plan}.*"))
+    assert removed(client, "full")["freezes"] == 1
+    [aside] = (server.home / "removed").glob("default-full-*")
+    rows = json.loads((aside / "of-the-server.json").read_text())
+    assert [(row["id"], row["comment"]) for row in rows["plan"]] == [(plan, "the first")]
+    assert (rows["freeze"][0]["reason"], len(rows["rules"]), rows["ensemble"][0]["name"]) == ("not now", 1, "full")
+    assert not list((server.home / "plans").glob(f"{plan}.*"))
+    [row] = client.get("audit", action="ensemble.remove", limit=1)["items"]
+    assert row["detail"] == "1 plan, 1 rule, 1 freeze"
+
+
+def test_files_of_plans_that_nobody_knows_are_removed_at_the_start(tmp_path: Path) -> None:
+    with Served(tmp_path) as made:
+        made.stop()
+    (tmp_path / "plans").mkdir(exist_ok=True)
+    for name in ("pl_1.json", "pl_1.drawn"):
+        (tmp_path / "plans" / name).write_text("left")
+    with Served(tmp_path):
+        assert not list((tmp_path / "plans").iterdir())
+
+
 def test_a_removed_ensemble_is_put_aside(client: Client, server: Served) -> None:
     client.do("POST", ENSEMBLES, {"name": "gone", "package": "shop:2.4"})
     client.do("POST", f"{ENSEMBLES}/gone/plans", {"request": {"workflow": "deploy"}, "apply": "auto"},
@@ -111,7 +228,7 @@ def test_a_removed_ensemble_is_put_aside(client: Client, server: Served) -> None
     assert (refused.status, refused.data["code"]) == (409, "instances-exist")
     assert "forget=2" in refused.data["hint"]
     assert client.ask("DELETE", f"{ENSEMBLES}/gone?forget=1").status == 409
-    assert client.ask("DELETE", f"{ENSEMBLES}/gone?forget=2").status == 204
+    assert removed(client, "gone", forget=2)["plans"] == 1
     assert client.ask("GET", f"{ENSEMBLES}/gone").status == 404
     assert not (server.home / "projects/default/ensembles/gone").exists()
     [aside] = (server.home / "removed").glob("default-gone-*")

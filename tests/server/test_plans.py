@@ -370,6 +370,38 @@ def test_who_made_the_token_of_an_account_does_not_approve_what_it_asks_for(serv
     assert admin.with_token(made["token"]).ask("POST", where, yes).data["code"] == "forbidden"
 
 
+def test_nobody_approves_what_was_asked_for_with_a_token_of_which_nobody_knows_the_maker(
+    server: Served, shop: Shop
+) -> None:
+    """As tokens were before it was written down who makes them; nor with a token that is made with such a one."""
+    admin = server.admin()
+    people = users(admin, ada="owner", ben="approver")
+    bindings = admin.get("projects/default/bindings")["bindings"]
+    account = {"kind": "account", "who": "robot", "role": "owner"}
+    admin.do("POST", "projects/default/accounts", {"name": "robot"})
+    admin.do("PUT", "projects/default/bindings", {"bindings": [*bindings, account]}, {"If-Match": "*"})
+    made = people["ada"].do("POST", "projects/default/accounts/robot/tokens", {"name": "old"})
+    with contextlib.closing(sqlite3.connect(server.home / "server.db")) as database, database:
+        database.execute("UPDATE token SET made_by = '' WHERE id = ?", (made["id"],))
+    old = admin.with_token(made["token"])
+    later = admin.with_token(old.do("POST", "projects/default/accounts/robot/tokens", {"name": "later"})["token"])
+    admin.do("PUT", f"{SHOP}/rules", {"rules": [{"when": {"workflows": ["restart"]}}]}, {"If-Match": "*"})
+    for robot in (old, later):
+        plan = ask(robot, RESTART, apply="auto")
+        where, yes = f"{SHOP}/plans/{plan['id']}/approvals", {"decision": "approve", "digest": plan["digest"]}
+        for who in ("ada", "ben"):
+            refused = people[who].ask("POST", where, yes)
+            assert (refused.status, refused.data["code"]) == (403, "own-plan")
+            assert "make a new token" in refused.data["hint"]
+            assert "approve" not in people[who].get(f"{SHOP}/plans/{plan['id']}")["allowed"]
+        admin.do("POST", f"{SHOP}/plans/{plan['id']}/discard")
+    new = people["ada"].do("POST", "projects/default/accounts/robot/tokens", {"name": "new"})
+    plan = ask(admin.with_token(new["token"]), RESTART, apply="auto")
+    yes = {"decision": "approve", "digest": plan["digest"]}
+    people["ben"].do("POST", f"{SHOP}/plans/{plan['id']}/approvals", yes)
+    assert reaches(admin, plan, "applied")["job_status"] == "ok"
+
+
 def test_a_no_ends_a_plan(server: Served, shop: Shop) -> None:
     admin = server.admin()
     people = users(admin, ada="maintainer", ben="approver")
@@ -416,6 +448,29 @@ def test_what_waits_in_the_queue_needs_what_the_rules_of_now_say(server: Served,
     admin.do("PUT", f"{SHOP}/rules", {"rules": [{}]}, {"If-Match": "*"})
     admin.do("DELETE", f"{SHOP}/freeze")
     assert reaches(admin, latest, "refused")["problem"]["failure"]["code"] == "needs-exact"
+
+
+def test_who_asks_for_a_plan_does_not_free_it_from_the_rules(server: Served, shop: Shop) -> None:
+    """Taking rules away frees the plans of others; one's own need what they needed, until somebody else has seen to the
+    rules."""
+    admin = server.admin()
+    people = users(admin, ada="maintainer", ben="approver", cy="maintainer")
+    at, anything = f"{SHOP}/rules", {"If-Match": "*"}
+    two = {"rules": [{"count": 2}]}
+    admin.do("PUT", at, two, anything)
+    plans = {name: ask(people[name], RESTART, apply="auto") for name in ("ada", "cy")}
+    people["ada"].do("PUT", at, {"rules": []}, anything)
+    reaches(admin, plans["cy"], "applied")
+    [wanted] = admin.get(f"{SHOP}/plans/{plans['ada']['id']}")["approvals"]["wanted"]
+    assert (wanted["count"], wanted["kept"]) == (2, True)
+    people["ada"].do("PUT", at, {"rules": [{"count": 1}]}, anything)
+    where = f"{SHOP}/plans/{plans['ada']['id']}"
+    found = admin.get(where)
+    assert (found["state"], [one["count"] for one in found["approvals"]["wanted"]]) == ("waiting", [1, 2])
+    yes = {"decision": "approve", "digest": found["digest"]}
+    assert people["ben"].do("POST", f"{where}/approvals", yes)["state"] == "waiting"
+    people["cy"].do("PUT", at, {"rules": [{"count": 1}]}, anything)
+    reaches(admin, plans["ada"], "applied")
 
 
 def test_a_damaged_ensemble_is_no_plan(server: Served, shop: Shop) -> None:
@@ -522,6 +577,35 @@ def runner_of(server: Served) -> int:
     ]
     assert len(found) == 1, found
     return found[0]
+
+
+def test_who_has_cancelled_a_job_is_told_to_who_follows_it(server: Served, shop: Shop) -> None:
+    admin = server.admin()
+    people = users(admin, ada="operator")
+    shop.close()
+    plan = ask_now(admin, RESTART)
+    until(shop.waits)
+    job = f"{SHOP}/jobs/{reaches(admin, plan, 'running')['job']}"
+    topic = f"job:default/shop/{job.rpartition('/')[2]}"
+    cursor = admin.ask("GET", f"{job}/timeline").headers["Ordito-Cursor"]
+    people["ada"].do("POST", f"{job}/cancel", {})
+    until(lambda: bool(told(admin, topic, cursor, "job.cancelling")))
+    found = admin.get(f"{job}/timeline")["cancelled"]
+    assert (found["by"], found["now"], found["because"]) == ("ada", False, "")
+    admin.do("POST", f"{job}/cancel", {"now": True})
+    assert reaches(admin, plan, "applied")["job_status"] == "cancelled"
+    first, second = told(admin, topic, cursor, "job.cancelling")
+    assert (first["by"], "now" in first) == ("ada", False)
+    assert (second["by"] != "ada", second["now"]) == (True, True)
+    lines = admin.ask("GET", f"{job}/events.ndjson").body.splitlines()
+    types = [msgspec.json.decode(line, type=dict[str, Any])["type"] for line in lines]
+    assert types.count("job.cancelling") == 2
+    assert types.index("job.cancelling") < types.index("job.finished")
+
+
+def told(client: Client, topic: str, cursor: str, kind: str) -> list[dict[str, Any]]:
+    """The events of a kind behind a cursor."""
+    return [one for one in client.get("events", topic=topic, after=cursor)["items"] if one["type"] == kind]
 
 
 def test_a_job_goes_on_while_the_server_is_away(tmp_path: Path, shop: Shop) -> None:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from tests.support.real.needs import lacking, program
 from tests.support.serving import API, Client, Served
@@ -42,9 +44,12 @@ NARROW = (390, 844)
 ZOOMED = (320, 256)
 """What a window of 1280x1024 has at 400 %."""
 
+LOOKS = [(size, scheme) for size in (WIDE, NARROW, ZOOMED) for scheme in ("light", "dark")]
+
 PATIENCE = 45_000
 """How long a test waits for what a page is to show, in milliseconds."""
 
+LATEST = 30
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -62,21 +67,59 @@ def chromium() -> Iterator[Browser]:
         expect.set_options(timeout=PATIENCE)
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
         yield browser
+        _FREE.pop(browser, None)
         browser.close()
+
+
+class Room:
+    """A context of a browser for one tab at a time. It keeps a page that shows nothing: with one there, the next tab
+    costs half as much."""
+
+    def __init__(self, browser: Browser, free: list[Room]) -> None:
+        self.free = free
+        self.context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+        self.blank = self.context.new_page()
+        self.debugger = self.context.new_cdp_session(self.blank)
+
+    def enter(self, url: str) -> None:
+        """Begin with nothing of the tab before."""
+        self.context.clear_cookies()
+        self.debugger.send("Storage.clearDataForOrigin", {"origin": url, "storageTypes": "all"})
+
+    def leave(self) -> None:
+        """Close what shows."""
+        for page in self.context.pages:
+            if page is not self.blank:
+                page.close()
+        self.free.append(self)
+
+
+_FREE: dict[Browser, list[Room]] = {}
+"""The rooms in which no tab shows now, by the browser that runs."""
+
+OPEN: list[Tab] = []
+"""The tabs that show."""
 
 
 class Tab:
     """A tab of somebody, which keeps what the browser complains about."""
 
-    def __init__(self, context: BrowserContext, url: str) -> None:
-        self.context = context
+    def __init__(self, room: Room, url: str) -> None:
+        self.room = room
+        self.context = room.context
         self.url = url
-        self.page: Page = context.new_page()
+        self.page: Page = room.context.new_page()
+        self.page.set_default_timeout(PATIENCE)
+        OPEN.append(self)
         self.complaints: list[str] = []
         self.expected: list[str] = []
         """Beginnings of messages that a test provokes, as those of requests that are refused."""
 
+        self.asked: deque[str] = deque(maxlen=LATEST)
+        """The latest answers of the server, for who looks for why a test has failed."""
+
         self.page.on("console", self._console)
+        self.page.on("response", lambda one: self.asked.append(f"{one.status} {one.request.method} {one.url}"))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def _console(self, message: ConsoleMessage) -> None:
@@ -87,6 +130,16 @@ class Tab:
         self.page.goto(self.url + address)
         self.page.locator("h1, h2, .problem").first.wait_for()
         return self.page
+
+    def looks(
+        self, address: str, which: Iterable[tuple[tuple[int, int], str]] = LOOKS
+    ) -> Iterator[tuple[tuple[int, int], str]]:
+        """Go to a page again and again, in windows of some sizes, light and dark: one tab costs less than six."""
+        for size, scheme in which:
+            self.page.set_viewport_size({"width": size[0], "height": size[1]})
+            self.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            self.open(address)
+            yield size, scheme
 
     def wait_until_live(self) -> None:
         """Wait until the page follows what happens."""
@@ -149,11 +202,28 @@ class Tab:
         session.detach()
         return int(answer["result"]["value"])
 
+    def tells(self) -> str:
+        """What shows now, what has the focus, and what the browser and the server have said: where a test fails."""
+        self.page.set_default_timeout(5_000)
+        try:
+            focus = self.page.evaluate("document.activeElement?.outerHTML.slice(0, 200)")
+            shows = self.page.locator("body").aria_snapshot()
+        except PlaywrightError as error:
+            focus, shows = "", f"it does not say: {error}"
+        said = [f"the browser: {one}" for one in self.complaints] + [f"the server: {one}" for one in self.asked]
+        return "\n".join([f"{self.page.url} in {self.page.viewport_size}", f"focus: {focus}", *said, shows])
+
     def close(self) -> None:
         """Close it. Raises ``AssertionError`` where the browser complained."""
-        self.context.close()
+        self.leave()
         unexpected = [one for one in self.complaints if not any(one.startswith(known) for known in self.expected)]
         assert not unexpected, unexpected
+
+    def leave(self) -> None:
+        """Close what shows, as one closes a tab."""
+        if self in OPEN:
+            OPEN.remove(self)
+            self.room.leave()
 
 
 @cache
@@ -170,16 +240,19 @@ def open_tab(
     *,
     moves: bool = True,
 ) -> Tab:
-    """A tab in a context of its own: signed in by a ``cookie``, in a window of a ``size``, light or dark."""
-    context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]},
-        color_scheme="dark" if scheme == "dark" else "light",
-        reduced_motion="no-preference" if moves else "reduce",
-        permissions=["clipboard-read", "clipboard-write"],
-    )
+    """A tab with cookies and a store of its own: signed in by a ``cookie``, in a window of a ``size``, light or
+    dark."""
+    free = _FREE.setdefault(browser, [])
+    room = free.pop() if free else Room(browser, free)
+    room.enter(url)
     if cookie is not None:
-        context.add_cookies([{"name": cookie[0], "value": cookie[1], "url": url}])
-    return Tab(context, url)
+        room.context.add_cookies([{"name": cookie[0], "value": cookie[1], "url": url}])
+    tab = Tab(room, url)
+    tab.page.set_viewport_size({"width": size[0], "height": size[1]})
+    tab.page.emulate_media(
+        color_scheme="dark" if scheme == "dark" else "light", reduced_motion="no-preference" if moves else "reduce"
+    )
+    return tab
 
 
 def cookie_of(served: Served, admin: Client, user: str) -> tuple[str, str]:

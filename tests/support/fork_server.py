@@ -1,8 +1,9 @@
 """A program of its own, not a module of tests: it imports all of Ordito once, and forks for each command to come.
 
-Its argument is the number of a socket; with ``adopts`` behind it what its commands leave behind become its children. A
-message is a JSON object `{"cwd", "environment", "code", "arguments"}` with four open files: standard input, output and
-error of the command, and where to tell its process id and, later, how it ended.
+Its argument is the number of a socket; with ``adopts`` behind it what its commands leave become its children, and with
+``serves`` its commands are servers. A message is a JSON object `{"cwd", "environment", "code", "arguments"}` with
+four open files: standard input, output and error of the command, and where to tell its process id and, later, how it
+ended.
 It ends when nobody is left to ask.
 """
 
@@ -38,8 +39,8 @@ def import_all() -> None:
     import ordito
 
     for module in pkgutil.walk_packages(ordito.__path__, "ordito."):
-        # A server is a program of its own, and its migrations run only where there is a database.
-        if not module.name.endswith("__main__") and not module.name.startswith("ordito.server"):
+        # A server is a program of its own, and migrations, its own and a store's, run only where there is a database.
+        if not module.name.endswith("__main__") and not module.name.startswith(("ordito.server", "ordito.cluster")):
             importlib.import_module(module.name)
 
 
@@ -56,6 +57,31 @@ def warm_up() -> None:
     # Whoever is forked shall not copy all of it at the first collection.
     gc.collect()
     gc.freeze()
+
+
+def import_server() -> None:
+    """Import what a server needs, and make a database, which imports what changes those of former versions."""
+    from ordito.server.database.database import Database
+    from ordito.server.main import main  # noqa: F401
+
+    with tempfile.TemporaryDirectory() as folder:
+        Database(Path(folder) / "server.db").close()
+    gc.collect()
+    gc.freeze()
+
+
+def be_server() -> None:
+    """Be a server until it is told to stop."""
+    from ordito.server.main import main
+
+    sys.exit(main(sys.argv[1:]))
+
+
+def be_command() -> None:
+    """Be a command."""
+    from ordito.cli.main import main
+
+    main()
 
 
 def serve(channel: socket.socket) -> dict[str, Any]:
@@ -154,15 +180,17 @@ def adopt_orphans() -> None:
 if __name__ == "__main__":
     if "adopts" in sys.argv[2:]:
         adopt_orphans()
-    import_all()
-    warm_up()
+    serves = "serves" in sys.argv[2:]
+    if serves:
+        import_server()
+    else:
+        import_all()
+        warm_up()
     asked = serve(socket.socket(fileno=int(sys.argv[1])))
     become(asked)
     exec(asked["code"], {"__name__": "__main__"})
-    from ordito.cli.main import main
-
     try:
-        main()
+        be_server() if serves else be_command()
     except SystemExit as ended:
         leave(ended.code)
         raise

@@ -6,6 +6,7 @@ Each is a process of its own, as any other: with its own files, directory and en
 from __future__ import annotations
 
 import atexit
+import io
 import json
 import os
 import select
@@ -22,6 +23,7 @@ from typing import IO
 
 SERVER = Path(__file__).with_name("fork_server.py")
 ADOPTS = "adopts"
+SERVES = "serves"
 SOURCES = Path(__file__).parents[2] / "src"
 IMPATIENT = """\
 from functools import partial
@@ -154,6 +156,21 @@ def start(
         os.fdopen(out, encoding="utf-8", newline=""),
         os.fdopen(err, encoding="utf-8"),
     )
+
+
+def serve(errors: IO[bytes], arguments: Sequence[str]) -> Running:
+    """Start ``python -m ordito.server`` with the environment of this process, and leave it running; what it says of its
+    work goes to a file."""
+    request = {"cwd": str(Path.cwd()), "environment": dict(os.environ), "arguments": list(arguments), "code": ""}
+    source = os.open(os.devnull, os.O_RDONLY)
+    (out, write), (told, tell) = os.pipe(), os.pipe()
+    try:
+        files = [source, write, errors.fileno(), tell]
+        socket.send_fds(_server(SERVES)[0], [json.dumps(request).encode()], files)
+    finally:
+        for file in (source, write, tell):
+            os.close(file)
+    return Running(os.fdopen(told, "rb", buffering=0), os.fdopen(out, encoding="utf-8", newline=""), io.StringIO())
 
 
 def adopter() -> int:

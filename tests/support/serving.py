@@ -16,6 +16,9 @@ from urllib.parse import urlencode
 import msgspec
 import urllib3
 
+from tests.support import forked
+from tests.support.forked import Running
+
 API = "/api/v1"
 SECONDS = 60
 
@@ -95,8 +98,12 @@ def _query(query: Mapping[str, Any]) -> str:
     return urlencode(query, doseq=True)
 
 
+SERVER = ("ordito.server",)
+
+
 class Served:
-    """A server that runs."""
+    """A server that runs. Unless it has an environment or a program of its own, or is to begin ``apart``, as those of
+    users do, it is forked from a process that has imported what it needs."""
 
     def __init__(
         self,
@@ -104,19 +111,25 @@ class Served:
         *ensembles: Path,
         settings: str = MANY_REQUESTS,
         listen: str = "127.0.0.1:0",
-        program: tuple[str, ...] = ("ordito.server",),
+        program: tuple[str, ...] = SERVER,
         environment: Mapping[str, str] | None = None,
         words: tuple[str, ...] = (),
+        apart: bool = False,
     ) -> None:
         home.mkdir(parents=True, exist_ok=True)
         if settings:
             (home / "server.yaml").write_text(settings)
         self.home = home
         served = [word for path in ensembles for word in ("--ensemble", str(path))]
-        command = [sys.executable, "-m", *program, str(home), "--listen", listen, *served, *words]
+        arguments = [str(home), "--listen", listen, *served, *words]
+        command = [sys.executable, "-m", *program, *arguments]
         self.log = home / "server.log"
+        self.process: Running | subprocess.Popen[str]
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
+            if apart or program != SERVER or environment is not None:
+                self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
+            else:
+                self.process = forked.serve(log, arguments)
         assert self.process.stdout is not None
         first = self.process.stdout.readline()
         found = re.match(r"Ordito serves (\S+)", first)

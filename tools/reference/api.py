@@ -42,7 +42,7 @@ PARTS = {
     "Users, groups, audit": ("users",),
     "Projects": ("projects",),
     "Packages": ("packages",),
-    "Ensembles": ("known_ensembles",),
+    "Ensembles": ("known_ensembles", "removal"),
     "What is in an ensemble": ("ensembles",),
     "What an ensemble is given": ("given", "service_inputs", "sources"),
     "Plans": ("plans",),

@@ -86,6 +86,7 @@ EXAMPLES = {
     '"input port has no value","at":1795325114.63}',
     "instance.state": '{"type":"instance.state","job":"A6BM5PEY0000","instance":"web_3","state":"started","local":"ok",'
     '"at":1795325114.64}',
+    "job.cancelling": '{"type":"job.cancelling","job":"A6BM5PEY0000","by":"ann","now":true,"at":1795325114.64}',
     "job.rollback": '{"type":"job.rollback","job":"A6BM5PEY0000","steps":3,"at":1795325114.64}',
     "job.finished": '{"type":"job.finished","job":"A6BM5PEY0000","workflow":"scale","status":"ok","succeeded":4,'
     '"no_op":1,"seconds":0.087,"at":1795325114.65}',

@@ -1,5 +1,5 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import { Component, type ComponentType, type ReactNode, useEffect, useRef, useState } from "react";
+import { Component, type ComponentType, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Route, Switch, useLocation } from "wouter";
 
 import { newStore, readAgain, useLook } from "./api/use.ts";
@@ -69,6 +69,8 @@ export function App(): ReactNode {
 /** The pages for who is signed in. */
 function SignedIn(): ReactNode {
   const me = useLook("GET /me", {});
+  const [here] = useLocation();
+  useArrival(here);
   // Whoever is not signed in is on the way to the page for that.
   return (
     <Wait for={me} title="It could not be found out who is signed in" lines={1}>
@@ -94,7 +96,6 @@ function SignedIn(): ReactNode {
 
 function Shown({ page: Page, params }: { page: ComponentType<PageProps>; params: object }): ReactNode {
   const [here] = useLocation();
-  useArrival(here);
   return (
     <Fault key={here}>
       <Page params={params as Record<string, string>} />
@@ -102,14 +103,17 @@ function Shown({ page: Page, params }: { page: ComponentType<PageProps>; params:
   );
 }
 
-/** On another page one begins at its top, with the keyboard and for who hears it too. */
+/** On another page one begins at its top, with the keyboard and for who hears it too. For what outlives the pages. */
 function useArrival(here: string): void {
   const before = useRef(here);
-  useEffect(() => {
+  // At once: a key that is pressed as soon as the page shows keeps the focus that it moves.
+  useLayoutEffect(() => {
     if (before.current === here) return;
     before.current = here;
     window.scrollTo(0, 0);
-    document.getElementById("content")?.focus({ preventScroll: true });
+    const content = document.getElementById("content");
+    // A page whose field has the focus already keeps it there.
+    if (!content?.contains(document.activeElement)) content?.focus({ preventScroll: true });
   }, [here]);
 }
 

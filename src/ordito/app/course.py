@@ -92,6 +92,20 @@ class CourseStep(msgspec.Struct):
         return self.attempts[0].began if self.attempts else 0.0
 
 
+class Cancelled(msgspec.Struct, frozen=True):
+    """That a job was asked to end."""
+
+    at: float
+    by: str
+    """Who has asked, "" for nobody: its time was over."""
+
+    now: bool
+    """Whether what ran was ended."""
+
+    because: str
+    """Why, where nobody has asked."""
+
+
 class JobCourse(msgspec.Struct):
     """The course of a job so far."""
 
@@ -107,6 +121,9 @@ class JobCourse(msgspec.Struct):
 
     remains: tuple[str, ...] = ()
     """What a rollback has not undone."""
+
+    cancelled: Cancelled | None = None
+    """The last time that it was asked to end, as far as its events are kept."""
 
 
 class CourseRequest(msgspec.Struct, frozen=True):
@@ -177,6 +194,8 @@ class _Line(msgspec.Struct, frozen=True):
     workflow: str = ""
     status: str = ""
     remains: tuple[str, ...] = ()
+    by: str = ""
+    now: bool = False
 
 
 def _by_events(place: Place, job: str, found: OpenJob | None) -> JobCourse:
@@ -204,6 +223,8 @@ def _take(course: JobCourse, line: _Line) -> None:
         _interrupt(course)
     elif line.type == "job.rollback":
         course.remains = line.remains
+    elif line.type == "job.cancelling":
+        course.cancelled = Cancelled(line.at, line.by, line.now, line.because)
     elif line.type == "job.finished":
         course.status, course.ended, course.remains = line.status, line.at, line.remains
 

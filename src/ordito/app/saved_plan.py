@@ -204,7 +204,7 @@ def _to_keep(known: PlanningContext, request: Request, proposal: Proposal) -> Re
     match request:
         case DescriptionRequest():
             is_first = isinstance(request, DeployRequest)
-            service = service_to_keep(request, known, proposal) if is_first else request.service
+            service = service_to_keep(request, known) if is_first else request.service
             inputs = GivenInputs(values=proposal.inputs.asked, forgotten=request.inputs.forgotten)
             request = replace(request, service=service, inputs=inputs)
         case RunRequest():

@@ -139,7 +139,7 @@ def carry_out(item: PlanItem | ResumeItem, begins: Callable[[str], None]) -> Job
         case ResumeItem(cancels=False):
             report = resume(ResumeRequest(item.directory), conversation).report
         case ResumeItem():
-            report = cancel(CancelRequest(item.directory), conversation).report
+            report = cancel(CancelRequest(item.directory, by=item.by), conversation).report
     return report
 
 

@@ -37,7 +37,7 @@ def watch(request: StatusRequest) -> Iterator[StatusResult]:
     """The present status, and again each time something has changed; it never ends by itself. Raises ``Refused`` if
     there is no ensemble, and ``EnsembleError``."""
     layout = place_of(request.directory).layout
-    told = _Told(request, layout)
+    told = _ToldStatus(request, layout)
     while True:
         began = time.monotonic()
         found = told.read() if told.is_outdated() else told.news()
@@ -46,7 +46,7 @@ def watch(request: StatusRequest) -> Iterator[StatusResult]:
         time.sleep(max(PAUSE, (time.monotonic() - began) * SHARE) if found is not None else PAUSE)
 
 
-class _Told:
+class _ToldStatus:
     """What was told of an ensemble last."""
 
     def __init__(self, request: StatusRequest, layout: Layout) -> None:

@@ -56,10 +56,11 @@ class PlanItem(msgspec.Struct, frozen=True, tag="plan"):
 
 
 class ResumeItem(msgspec.Struct, frozen=True, tag="resume"):
-    """Go on with an interrupted job; ``cancels`` says that it is closed instead."""
+    """Go on with an interrupted job; ``cancels`` says that it is closed instead, for whom ``by`` says."""
 
     directory: str
     cancels: bool = False
+    by: str = ""
 
 
 class NoticesItem(msgspec.Struct, frozen=True, tag="notices"):

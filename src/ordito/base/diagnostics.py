@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 
@@ -69,6 +69,8 @@ class Diagnostics:
         self._waiting: list[tuple[Copied, Diagnostic]] = []
         self.allowed: frozenset[str] = frozenset()
         """The codes of findings with which the author chose to go on."""
+        self.wording: Callable[[str], str] | None = None
+        """Puts messages and hints into the words of the language in which the documents are written."""
         self.errors = 0
         self.reported = 0
 
@@ -156,6 +158,13 @@ class Diagnostics:
             self._keep(found)
 
     def _keep(self, found: Diagnostic) -> None:
+        if self.wording is not None:
+            found = msgspec.structs.replace(
+                found,
+                message=self.wording(found.message),
+                hint=self.wording(found.hint),
+                related=tuple(Related(self.wording(r.message), r.span) for r in found.related),
+            )
         if "@" in found.message or "@" in found.hint:
             found = msgspec.structs.replace(
                 found, message=without_passwords(found.message), hint=without_passwords(found.hint)

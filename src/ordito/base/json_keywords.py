@@ -22,7 +22,7 @@ class TooMuchToCheck(ValueError):
     """Checking a value would take too long, or never end."""
 
 
-class Frame:
+class SchemaCheck:
     """The check of one value by a schema: where references lead, and how much work has been done."""
 
     def __init__(self, targets: Mapping[str, Any], *, siblings: bool) -> None:
@@ -63,7 +63,7 @@ class Frame:
 class KeywordSpot(msgspec.Struct):
     """A keyword applied to a value."""
 
-    frame: Frame
+    frame: SchemaCheck
     """The check that this is part of."""
     schema: Mapping[str, Any]
     """The schema in which the keyword stands."""
@@ -82,7 +82,7 @@ class KeywordSpot(msgspec.Struct):
         return f'"{self.at}"' if self.at else "the value"
 
 
-def same(frame: Frame, value: Any) -> Any:
+def same(frame: SchemaCheck, value: Any) -> Any:
     """A form of a JSON value that is equal where JSON values are: 1 equals 1.0, but true does not equal 1."""
     frame.spend(1)
     if isinstance(value, bool):
@@ -181,7 +181,7 @@ def _size(kind: type, least: bool, unit: str) -> Check:
     return check
 
 
-def _found(frame: Frame, text: str, value: str) -> bool:
+def _found(frame: SchemaCheck, text: str, value: str) -> bool:
     pattern = compile_pattern(text)
     frame.spend(pattern.effort(value))
     try:

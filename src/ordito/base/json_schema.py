@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from ordito.base.json_keywords import Frame, TooMuchToCheck
+from ordito.base.json_keywords import SchemaCheck, TooMuchToCheck
 from ordito.base.patterns import compile_pattern
 
 MOST_LEVELS = 50
@@ -58,7 +58,7 @@ class JsonSchema:
         """What is wrong with a JSON document by this schema, "" where nothing is. Raises ``ValueError`` for a text that
         is not JSON, or is nested too deeply."""
         value = read_json(text)
-        frame = Frame(self._targets, siblings=not self._old)
+        frame = SchemaCheck(self._targets, siblings=not self._old)
         try:
             return frame.check(value, self._root, "")
         except TooMuchToCheck as error:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ordito.client.connection import Connection
 
 
-class Place(msgspec.Struct, frozen=True):
+class RemotePlace(msgspec.Struct, frozen=True):
     """Where a thing is: the server, its path in the API, and how people name it."""
 
     connection: Connection
@@ -28,22 +28,22 @@ class Place(msgspec.Struct, frozen=True):
     shown: str
 
 
-Find = Callable[[Session, str], Place]
+Find = Callable[[Session, str], RemotePlace]
 """Finds the place of what a command names."""
 
 
 def on_server(things: str) -> Find:
     """Where things of the whole server are, by their names."""
-    return lambda session, name: Place(server_of(session), f"/{things}/{in_path(name)}", name)
+    return lambda session, name: RemotePlace(server_of(session), f"/{things}/{in_path(name)}", name)
 
 
 def in_project(things: str) -> Find:
     """Where things of a project are, named as in ``[PROJECT/]NAME``."""
 
-    def find(session: Session, given: str) -> Place:
+    def find(session: Session, given: str) -> RemotePlace:
         project, name = ensemble_named(given)
         path = f"/projects/{in_path(project)}/{things}/{in_path(name)}"
-        return Place(server_of(session), path, f"{project}/{name}")
+        return RemotePlace(server_of(session), path, f"{project}/{name}")
 
     return find
 
@@ -51,7 +51,7 @@ def in_project(things: str) -> Find:
 def of_ensemble(thing: str) -> Find:
     """Where the one thing is that an ensemble has, which is named as in ``[PROJECT/]ENSEMBLE``."""
 
-    def find(session: Session, given: str) -> Place:
+    def find(session: Session, given: str) -> RemotePlace:
         found = in_project("ensembles")(session, given)
         return msgspec.structs.replace(found, path=f"{found.path}/{thing}")
 

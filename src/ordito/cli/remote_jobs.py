@@ -20,6 +20,7 @@ from ordito.cli.channel import Channel
 from ordito.cli.conversation import CliConversation
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.plan_view import write_brief, write_plan
+from ordito.cli.progress.lines import asked_by
 from ordito.cli.progress.ndjson import event_in
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.remote import ensemble_of
@@ -57,7 +58,7 @@ from ordito.results.jobs import NoJobData
 from ordito.results.plan import PlanData, change_data
 from ordito.results.server_plans import AskedPlan
 from ordito.results.status import STATUS, StatusAsked
-from ordito.work.events import JobFinished, StepFailed
+from ordito.work.events import JobCancelling, JobFinished, StepFailed
 from ordito.work.workflows import workflow_of
 
 if TYPE_CHECKING:
@@ -347,6 +348,8 @@ def follow_job(
             if found is not None:
                 with cancelling.lock:
                     tell(found)
+                    if isinstance(found, JobCancelling) and not cancelling.was_asked:
+                        conversation.cancel_asked(2 if found.now else 1, asked_by(found))
             if isinstance(found, StepFailed):
                 failures.append(found)
             if isinstance(found, JobFinished):
@@ -396,11 +399,15 @@ class _Cancelling:
         self._asked = threading.Semaphore(0)
         self._is_over = False
         self._thread = threading.Thread(target=self._work, daemon=True)
+        self.was_asked = False
+        """Whether it is this user who cancels."""
+
         self.lock = threading.Lock()
         """Held while something is shown."""
 
     def ask(self) -> None:
         """The user has asked for it, once more."""
+        self.was_asked = True
         self._asked.release()
 
     def __enter__(self) -> _Cancelling:

@@ -17,7 +17,7 @@ from ordito.results.records import SecretNamesData
 LOCKED = "locked"
 
 
-class Door(msgspec.Struct, frozen=True):
+class ChangeRoute(msgspec.Struct, frozen=True):
     """Where the API has a change."""
 
     path: str
@@ -30,17 +30,17 @@ class Door(msgspec.Struct, frozen=True):
     """Whether it is only described, unless it is said what was seen."""
 
 
-DOORS: Mapping[str, Door] = {
-    "state mv": Door("/state/mv", is_seen_first=True),
-    "state rm": Door("/state/rm", is_seen_first=True),
-    "state adopt": Door("/state/adopt", is_seen_first=True),
-    "forget": Door("/state/forget", is_seen_first=True),
-    "state renew": Door("/state/renew"),
-    "jobs replay": Door("/replay", frozenset({"write", "until", "first"})),
-    "jobs unlock": Door("/unlock", is_seen_first=True),
-    "hosts check": Door("/hosts/check"),
-    "hosts release": Door("/hosts/release"),
-    "notify": Door("/notifications"),
+CHANGE_ROUTES: Mapping[str, ChangeRoute] = {
+    "state mv": ChangeRoute("/state/mv", is_seen_first=True),
+    "state rm": ChangeRoute("/state/rm", is_seen_first=True),
+    "state adopt": ChangeRoute("/state/adopt", is_seen_first=True),
+    "forget": ChangeRoute("/state/forget", is_seen_first=True),
+    "state renew": ChangeRoute("/state/renew"),
+    "jobs replay": ChangeRoute("/replay", frozenset({"write", "until", "first"})),
+    "jobs unlock": ChangeRoute("/unlock", is_seen_first=True),
+    "hosts check": ChangeRoute("/hosts/check"),
+    "hosts release": ChangeRoute("/hosts/release"),
+    "notify": ChangeRoute("/notifications"),
 }
 """By the name of the use case."""
 
@@ -54,7 +54,7 @@ def do(
 ) -> R:
     """Have something done, or described where it is to be seen first. ``wait_lock`` are the
     seconds for which it is asked again while another command works on the ensemble. Raises ``ServerError``."""
-    door, values = DOORS[change.name], msgspec.to_builtins(asked)
+    door, values = CHANGE_ROUTES[change.name], msgspec.to_builtins(asked)
     seen = values.pop("seen", "")
     values.pop("by", None)
     query = {name: value for name in door.in_query if (value := values.pop(name)) not in ("", None)}
@@ -76,7 +76,7 @@ def do(
             return ensemble.read(change, ensemble.connection.as_here(found.body))
 
 
-def _body(values: Mapping[str, object], door: Door) -> Mapping[str, object] | None:
+def _body(values: Mapping[str, object], door: ChangeRoute) -> Mapping[str, object] | None:
     return values if values or not door.in_query else None
 
 

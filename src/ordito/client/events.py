@@ -27,13 +27,13 @@ class StreamEvent(msgspec.Struct, frozen=True):
     """Its JSON as it was written where it happened: without topic and cursor."""
 
 
-class _Line(msgspec.Struct):
+class _StreamLine(msgspec.Struct):
     type: str
     topic: str = ""
     cursor: str = ""
 
 
-_LINE = msgspec.json.Decoder(_Line)
+_LINE = msgspec.json.Decoder(_StreamLine)
 
 
 def follow(connection: Connection, *topics: str, patience: float = LONG_PATIENCE) -> Iterator[StreamEvent | None]:
@@ -81,7 +81,7 @@ def _lost(connection: Connection) -> ServerError:
     return ServerError(Failure("unreachable-server", message, "look whether a proxy in between ends long answers"))
 
 
-def _event(found: _Line, text: bytes) -> StreamEvent:
+def _event(found: _StreamLine, text: bytes) -> StreamEvent:
     begin = b'{"topic":%b,' % msgspec.json.encode(found.topic)
     end = b',"cursor":"%b"}' % found.cursor.encode()
     line = text

@@ -11,6 +11,7 @@ from ordito.instances.records import Delta, Snapshot
 from ordito.work.events import Event, InstanceState, Listener, StepFailed, StepLog, StepWarning
 from ordito.work.plan import OperationCall, Plan
 from ordito.work.records import (
+    CancelRecord,
     JobClosingRecord,
     JobHeader,
     RollbackRecord,
@@ -56,6 +57,10 @@ class Announcer:
     def rolling_back(self, record: RollbackRecord) -> None:
         """The rollback of the job begins."""
         self._events.append(self._made.rolling_back(record))
+
+    def cancelling(self, record: CancelRecord) -> None:
+        """The job is asked to end."""
+        self._events.append(self._made.cancelling(record))
 
     def job_finished(self, closing: JobClosingRecord, counts: Counts) -> None:
         """The job ended."""

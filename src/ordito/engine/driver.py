@@ -45,7 +45,7 @@ from ordito.work.forms import ended
 from ordito.work.invocation import Ending, Executor, Outcome, Progress
 from ordito.work.plan import Plan
 from ordito.work.providing import Providers
-from ordito.work.records import JobClosingRecord, JobHeader, Journal, Record
+from ordito.work.records import CancelRecord, JobClosingRecord, JobHeader, Journal, Record
 from ordito.work.targets import Hands
 
 IN_DOUBT = "in doubt: it was running when the job was interrupted, and nobody saw how it ended"
@@ -316,7 +316,12 @@ class JobRun:
             self._again = []
         if requests > 1 and self._cancels < 2:
             self._workers.end_running()
-        self._cancels = requests
+        if min(requests, 2) > self._cancels:
+            by, because = self._parts.control.asked
+            record = CancelRecord(self._writer.now, by, requests > 1, because)
+            self._writer.record(record)
+            self._announcer.cancelling(record)
+        self._cancels = min(requests, 2)
 
     def _follow(self) -> bool:
         """Carry out the commands of the core until it has none; returns True if the turn became too large before

@@ -15,6 +15,7 @@ from ordito.instances.records import Delta, Instance, Snapshot
 from ordito.work.events import (
     Event,
     InstanceState,
+    JobCancelling,
     JobFinished,
     JobRollback,
     JobStarted,
@@ -29,6 +30,7 @@ from ordito.work.events import (
 from ordito.work.invocation import Ending
 from ordito.work.plan import Action, OperationCall, Plan, Step
 from ordito.work.records import (
+    CancelRecord,
     JobClosingRecord,
     JobHeader,
     Record,
@@ -89,6 +91,10 @@ class JobEvents:
         """The rollback of the job begins."""
         steps = sum(step.action is not JOIN for step in self.steps[record.first :])
         return JobRollback(self._job, steps, record.remains, record.at)
+
+    def cancelling(self, record: CancelRecord) -> JobCancelling:
+        """The job is asked to end."""
+        return JobCancelling(self._job, record.by, record.now, record.because, record.at)
 
     def job_finished(self, closing: JobClosingRecord, counts: Counts) -> JobFinished:
         """The job ended."""
@@ -256,11 +262,19 @@ class RecordedEvents:
             case StepSkippedRecord():
                 self._skipped += 1
                 found.append(self._made.skipped(record))
-            case RollbackRecord():
-                found.append(self._made.rolling_back(record))
-            case JobClosingRecord():
-                found.append(self._made.job_finished(record, self._ended()))
+            case RollbackRecord() | CancelRecord() | JobClosingRecord():
+                found.append(self._of_job(record))
         return found
+
+    def _of_job(self, record: RollbackRecord | CancelRecord | JobClosingRecord) -> Event:
+        """What a record tells of the job as a whole."""
+        match record:
+            case RollbackRecord():
+                return self._made.rolling_back(record)
+            case CancelRecord():
+                return self._made.cancelling(record)
+            case JobClosingRecord():
+                return self._made.job_finished(record, self._ended())
 
     def _changed(self, delta: Delta, at: float) -> Iterator[Event]:
         for instance in delta.instances:

@@ -33,12 +33,15 @@ class JobControl:
 
     def __init__(self) -> None:
         self._requests = 0
+        self._asked = "", ""
         self._is_suspended = False
         self._wake: Callable[[], None] | None = None
 
-    def request_cancel(self, *, at_once: bool = False) -> None:
-        """Ask to cancel; with ``at_once``, as if asked twice. May be called before the job begins."""
+    def request_cancel(self, *, at_once: bool = False, by: str = "", because: str = "") -> None:
+        """Ask to cancel; with ``at_once``, as if asked twice. ``by`` is who asks, or ``because`` why nobody has to. May
+        be called before the job begins."""
         self._requests = max(self._requests + 1, 2 if at_once else 1)
+        self._asked = by, because
         if self._wake is not None:
             self._wake()
 
@@ -57,6 +60,11 @@ class JobControl:
     def requests(self) -> int:
         """How often cancelling was requested."""
         return self._requests
+
+    @property
+    def asked(self) -> tuple[str, str]:
+        """Who has asked last, and why where that is nobody."""
+        return self._asked
 
     def attach(self, wake: Callable[[], None] | None) -> None:
         """Set what is called at each request, None for nothing."""

@@ -13,7 +13,7 @@ import msgspec
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_record import ClosingJob, JobRecord, write_changes, write_job_record
 from ordito.ensemble.jobs_tsv import append_lines
-from ordito.ensemble.journal import SqliteJournal
+from ordito.ensemble.journal import EnsembleJournal
 from ordito.ensemble.keeping import JobEnd, Keeper, KeepsNothing, KeptCommits, ensure_git_files
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest import write_manifest
@@ -31,7 +31,7 @@ Effective = Callable[[Snapshot], Mapping[str, str]]
 
 def close_job(
     layout: Layout,
-    journal: SqliteJournal,
+    journal: EnsembleJournal,
     snapshot: Snapshot,
     effective: Effective,
     keeper: Keeper = NO_KEEPER,
@@ -54,8 +54,18 @@ def close_job(
     before = journal.status()
     exists = any(record.exists for record in snapshot.instances.values())
     after = status_after(before, header, plan, closing, forms_in_use(snapshot.instances), exists=exists)
-    previous = journal.previous()
-    record = JobRecord(ClosingJob(header, plan, journal.records, closing, before, after, previous, snapshot))
+    record = JobRecord(
+        ClosingJob(
+            header=header,
+            plan=plan,
+            records=journal.records,
+            previous=journal.previous(),
+            snapshot=snapshot,
+            closing=closing,
+            before=before,
+            after=after,
+        )
+    )
     write_changes(layout, record)
     end = JobEnd(header.id, header.workflow, closing.status, record.summary, header.asked)
     kept = record.kept = keeper.keep_sources(end)

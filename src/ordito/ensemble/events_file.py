@@ -35,7 +35,7 @@ UNNUMBERED = -1
 _ENCODER = msgspec.json.Encoder(enc_hook=encode_hook)
 
 
-class Told(msgspec.Struct, frozen=True):
+class ToldUpTo(msgspec.Struct, frozen=True):
     """Up to where a file tells: the number ``n`` of its last line that has one (``UNNUMBERED`` for none), and how many
     lines have that number."""
 
@@ -50,7 +50,7 @@ class EventsFile:
         self._path = path
         self._handle = -1
 
-    def open(self, most: int) -> Told:
+    def open(self, most: int) -> ToldUpTo:
         """Open the file, made if there is none, and remove what is no whole line at its end, as after a crash, and what
         it tells of records beyond the first ``most``, as after a power failure that the journal has not survived."""
         with explained("write", self._path):
@@ -107,7 +107,7 @@ class _Numbered(msgspec.Struct):
 _NUMBERED = msgspec.json.Decoder(_Numbered)
 
 
-def _told(handle: int, most: int) -> tuple[Told, int]:
+def _told(handle: int, most: int) -> tuple[ToldUpTo, int]:
     """Up to where a file tells, and where its last line ends that stays."""
     end, n, count = 0, UNNUMBERED, 0
     for at, line in _backwards(handle):
@@ -120,7 +120,7 @@ def _told(handle: int, most: int) -> tuple[Told, int]:
             break
         if found.n != UNNUMBERED:
             n, count = found.n, count + 1
-    return Told(n, count), end
+    return ToldUpTo(n, count), end
 
 
 def _numbered(line: bytes) -> _Numbered | None:

@@ -19,8 +19,8 @@ import msgspec
 from ordito.ensemble.codec import Decoder, encode
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.journal_errors import check_is_file, journal_explained
-from ordito.ensemble.journal_tables import connected, reading, writing
 from ordito.ensemble.layout import INBOX, PRIVATE, Layout
+from ordito.ensemble.sqlite import connected, reading, writing
 from ordito.ensemble.vault import use_vault
 from ordito.work.evaluations import Evaluation
 from ordito.work.notices import Notice

@@ -17,6 +17,7 @@ from ordito.ensemble.entity_change import Entity, EntityChange, difference
 from ordito.ensemble.files import write_whole
 from ordito.ensemble.job_format import FORMAT, NO_OP, NO_RESULT, ConfigChange, HookDone, JobFile, JobHead, moment
 from ordito.ensemble.jobs_tsv import job_line, task_line
+from ordito.ensemble.journal import EnsembleJournal
 from ordito.ensemble.keeping import NOTHING
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.manifest_rows import changed_status
@@ -48,40 +49,40 @@ LARGEST_INLINE = 10_000
 """How many tasks a job may have to be written in one file; those of larger jobs go to separate files of this size."""
 
 
-class ClosingJob(msgspec.Struct, frozen=True):
-    """A job whose steps have all ended, with all that its record is written from."""
+class JournaledJob(msgspec.Struct, frozen=True, kw_only=True):
+    """A job with all that its changes are told from; it need not have ended."""
 
     header: JobHeader
     plan: Plan
     records: Callable[[], Iterator[Record]]
     """Gives its records from the first one, each time it is called."""
+    previous: Mapping[str, tuple[str, bytes]]
+    """The former records of what it has changed (see ``EnsembleJournal.previous``)."""
+    snapshot: Snapshot
+    """What exists now."""
+
+
+class ClosingJob(JournaledJob, frozen=True, kw_only=True):
+    """A job whose steps have all ended, with all that its record is written from."""
+
     closing: JobClosingRecord
     """The last of its records."""
     before: Status
     """The status when it began."""
     after: Status
     """The status now."""
-    previous: Mapping[str, tuple[str, bytes]]
-    """The former records of what it has changed (see ``SqliteJournal.previous``)."""
-    snapshot: Snapshot
-    """What exists now."""
 
 
-class JobRecord:
-    """The record of a job, made from its journal alone, so that it is the same whenever it is made.
+class JobChanges:
+    """The ConfigChanges of a job, made from its journal alone, so that they are the same whenever they are made.
 
-    ``changes`` must be read once (``write_changes``); after that, all counts are complete. ``kept`` are the commits of
-    the files.
+    They are read once, by ``told``; after that, all counts are complete.
     """
 
-    def __init__(self, job: ClosingJob) -> None:
+    def __init__(self, job: JournaledJob) -> None:
         self.job = job
         self.skipped: dict[str, str] = {}
         self.lines: list[bytes] = []
-        self.kept = NOTHING
-        self.readable: list[ConfigChange] = []
-        self.inline: list[bytes] = []
-        self.parts: list[str] = []
         self._succeeded = self._failed = self._no_op = self._said = self._warnings = 0
         self._last: dict[str, str] = {}
         self._instance, self._link = Decoder(Instance), Decoder(Link)
@@ -92,18 +93,14 @@ class JobRecord:
         older = in_older_forms(job.plan, self._record_before)
         self._changes.follow(Delta(instances=(*job.plan.records.new, *older)))
 
-    # --------------------------------------------------------------------------------------------- the ConfigChanges
-
-    def changes(self) -> Iterator[ConfigChange]:
-        """One for each step that has ended, in that order, and for other changes."""
+    def told(self) -> Iterator[ConfigChange]:
+        """One for each step that has ended, in that order, and for what changes beside them. Those of a job that goes
+        on stay the first ones."""
         for record in self.job.records():
             found = self._change(record)
             if found is not None:
                 self._said += 1
                 yield found
-        for name in self._changes.unsaid():
-            self._said += 1
-            yield ConfigChange(target=name, changes=self._changes.say([name], None))
 
     def _change(self, record: Record) -> ConfigChange | None:
         match record:
@@ -204,7 +201,44 @@ class JobRecord:
         snapshot = self.job.snapshot
         return snapshot.instances.get(name) or snapshot.links.get(name)
 
-    # -------------------------------------------------------------------------------------------------- the header
+
+def changes_so_far(journal: EnsembleJournal, job: str) -> tuple[ConfigChange, ...] | None:
+    """The ConfigChanges of a job that has not ended, as its record will begin with them; None where the journal does
+    not hold it. Raises ``EnsembleError``."""
+    with journal.viewed():
+        frame = journal.frame()
+        if frame is None or frame[0].id != job:
+            return None
+        header, rest, _ = frame
+        plan = msgspec.structs.replace(rest, steps=journal.steps())
+        found = JournaledJob(
+            header=header,
+            plan=plan,
+            records=journal.records,
+            previous=journal.previous(),
+            snapshot=journal.snapshot(),
+        )
+        return tuple(JobChanges(found).told())
+
+
+class JobRecord(JobChanges):
+    """The record of a job. ``changes`` must be read once (``write_changes``). ``kept`` are the commits of the files."""
+
+    job: ClosingJob
+
+    def __init__(self, job: ClosingJob) -> None:
+        super().__init__(job)
+        self.kept = NOTHING
+        self.readable: list[ConfigChange] = []
+        self.inline: list[bytes] = []
+        self.parts: list[str] = []
+
+    def changes(self) -> Iterator[ConfigChange]:
+        """All that are told, and then what else is not as before."""
+        yield from self.told()
+        for name in self._changes.unsaid():
+            self._said += 1
+            yield ConfigChange(target=name, changes=self._changes.say([name], None))
 
     @property
     def head(self) -> JobHead:

@@ -1,4 +1,4 @@
-"""The journal: an SQLite database that holds a job while it runs, and the records of all instances.
+"""The journal: it holds a job while it runs, and the records of all instances, in the rows of a database.
 
 It has the rows of at most one job (header, plan, records), and a row for each instance, link, attribute and operation's
 outputs. All records of a turn become durable in one transaction. The rows of instances are written later: an instance
@@ -9,7 +9,6 @@ YAML file need not be read again.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -32,19 +31,21 @@ from ordito.ensemble.job_rows import (
     steps_of,
     unsettled,
 )
-from ordito.ensemble.journal_errors import check_is_file, journal_explained
-from ordito.ensemble.journal_tables import (
+from ordito.ensemble.journal_database import (
     JOB_TABLES,
+    KEEP_PREVIOUS,
+    PUT_RECORDS,
     STATE_TABLES,
+    JournalDatabase,
+    Statement,
+    emptied,
     meta,
-    open_for_reading,
-    open_for_writing,
-    reading,
-    set_meta,
-    writing,
+    put_meta,
 )
+from ordito.ensemble.journal_errors import check_is_file
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.pending_rows import KEEP_PREVIOUS, PendingRows
+from ordito.ensemble.pending_rows import PendingRows
+from ordito.ensemble.sqlite import SqliteDatabase, open_for_reading, open_for_writing
 from ordito.ensemble.status import Status
 from ordito.ensemble.vault import use_vault
 from ordito.instances.records import Data, Delta, Instance, Link, Snapshot, number_of
@@ -57,21 +58,23 @@ MOST_BEHIND = 10_000
 NOTHING_BEFORE = ("", b"")
 
 
-class SqliteJournal:
+class EnsembleJournal:
     """The journal of one ensemble; every method raises ``EnsembleError`` where the database fails."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        """Use ``open_journal`` or ``read_journal``."""
-        self._path = path
-        self._db = connection
+    def __init__(self, database: JournalDatabase, file: Path | None = None) -> None:
+        """Use ``open_journal`` or ``read_journal``; ``file`` is the journal's file, beside which a job is marked that
+        could be lost with it."""
+        self._db = database
+        self._file = file
         self._records: list[bytes] = []
         self._rows = PendingRows()
         self._behind = 0
+        self._job = ""
         self._next = 0
         self._kept: set[str] = set()
         self._longer: tuple[Plan, RollbackRecord] | None = None
 
-    def __enter__(self) -> SqliteJournal:
+    def __enter__(self) -> EnsembleJournal:
         return self
 
     def __exit__(
@@ -81,8 +84,7 @@ class SqliteJournal:
 
     def shut(self) -> None:
         """Close the database; uncommitted changes are lost."""
-        with journal_explained("close", self._path):
-            self._db.close()
+        self._db.shut()
 
     # -------------------------------------------------------------------------------------------- while a job runs
 
@@ -94,15 +96,18 @@ class SqliteJournal:
         for record in records:
             if (changed := getattr(record, "delta", None)) is not None:
                 rows.add(changed)
-        with self._transaction("begin a job in") as db:
-            if (found := db.execute("SELECT id FROM job").fetchone()) is not None:
+        with self._keeping(), self._db.reading():
+            if (found := next(self._db.rows("SELECT id FROM job"), None)) is not None:
                 raise EnsembleError(f"job {found[0]} is unfinished", "continue it with `ordito jobs resume`")
-            put_job(db, header, plan)
-            keep_origin(db, header)
-            db.executemany("INSERT INTO record VALUES (?, ?)", enumerate(map(encode, records)))
             self._kept = set()
-            self._write(db, rows, len(records))
-        mark_begun(self._path, header.id)
+            begin = [*put_job(header, plan), *keep_origin(self._db, header)]
+            changes = self._changes(rows, len(records))
+        with self._keeping():
+            first = (PUT_RECORDS, list(enumerate(map(encode, records))))
+            self._db.write("begin a job in", [*begin, first, *changes])
+        if self._file is not None:
+            mark_begun(self._file, header.id)
+        self._job = header.id
         self._next = len(records)
 
     def extend(self, plan: Plan, record: RollbackRecord) -> None:
@@ -126,12 +131,9 @@ class SqliteJournal:
             return
         last, behind = self._next + len(self._records), self._behind + len(self._records)
         is_due = behind >= MOST_BEHIND or self._rows.forgets
-        with self._transaction("write to") as db:
-            db.executemany("INSERT INTO record VALUES (?, ?)", enumerate(self._records, self._next))
-            if self._longer is not None:
-                lengthen(db, *self._longer)
-            if is_due:
-                self._write(db, self._rows, last)
+        with self._keeping():
+            more = self._due(last if is_due else None) if is_due or self._longer is not None else ()
+            self._db.append(self._job, self._next, self._records, more)
         self._next = last
         self._longer = None
         self._records = []
@@ -139,170 +141,180 @@ class SqliteJournal:
             self._rows = PendingRows()
         self._behind = 0 if is_due else behind
 
+    def _due(self, settled: int | None) -> list[Statement]:
+        """What a turn writes besides its records: a longer plan, and the rows that lag behind, which then say what the
+        first ``settled`` records say."""
+        with self._db.reading():
+            longer = [] if self._longer is None else lengthen(self._db, *self._longer)
+            return longer if settled is None else [*longer, *self._changes(self._rows, settled)]
+
     def catch_up(self) -> None:
         """Bring the rows of instances up to date, where an interrupted job has not done so."""
         rows, settled = PendingRows(), 0
-        with self._reading() as db:
-            for number, record in unsettled(db):
-                settled = number + 1
-                if (delta := getattr(record, "delta", None)) is not None:
-                    rows.add(delta)
-        if settled:
-            with self._transaction("write to") as db:
-                self._write(db, rows, settled)
+        with self._keeping():
+            with self._db.reading():
+                for number, record in unsettled(self._db):
+                    settled = number + 1
+                    if (delta := getattr(record, "delta", None)) is not None:
+                        rows.add(delta)
+                changes = self._changes(rows, settled) if settled else []
+            if changes:
+                self._db.write("write to", changes)
 
     def unfinished(self) -> UnfinishedJob | None:
         """The job that this journal holds, if any; records appended from now on follow its own."""
-        with self._reading() as db:
-            found = header_and_counts(db)
+        with self._db.reading():
+            found = header_and_counts(self._db)
             if found is None:
                 return None
-            (self._next,) = db.execute("SELECT coalesce(max(number) + 1, 0) FROM record").fetchone()
+            ((self._next,),) = self._db.rows("SELECT coalesce(max(number) + 1, 0) FROM record")
+            self._job = found[0].id
             return UnfinishedJob(*found, self)
 
     def plan(self) -> Plan:
         """The plan of the job; one without steps where there is no job."""
-        with self._reading() as db:
-            return plan_of(db)
+        with self._db.reading():
+            return plan_of(self._db)
 
     def progress(self) -> tuple[int, int]:
         """How many steps of the job have ended, and how many it has, without those that only join others."""
-        with self._reading() as db:
-            return progress_of(db)
+        with self._db.reading():
+            return progress_of(self._db)
 
     def is_going_back(self) -> bool:
         """Whether the job is being rolled back."""
-        with self._reading() as db:
-            return is_going_back(db)
+        with self._db.reading():
+            return is_going_back(self._db)
 
     def frame(self) -> tuple[JobHeader, Plan, int] | None:
         """The header of the job that this journal holds, its plan without steps and edges, and how many steps that
         has; None where it holds none."""
-        with self._reading() as db:
-            return frame_of(db)
+        with self._db.reading():
+            return frame_of(self._db)
 
     def holds_job(self, job: str) -> bool:
         """Whether this job is unfinished."""
-        with self._reading() as db:
-            return db.execute("SELECT 1 FROM job WHERE id = ?", (job,)).fetchone() is not None
+        with self._db.reading():
+            return next(self._db.rows("SELECT 1 FROM job WHERE id = ?", (job,)), None) is not None
 
     def job_of(self, origin: str) -> str:
         """The job that carries out, or has carried out, a plan of a server; "" for none of the last 1,000 such."""
-        with self._reading() as db:
-            return _origins(db).get(origin, "")
+        with self._db.reading():
+            return _origins(self._db).get(origin, "")
 
     def steps(self) -> tuple[Step, ...]:
         """The steps of the job's plan."""
-        with self._reading() as db:
-            return steps_of(db)
+        with self._db.reading():
+            return steps_of(self._db)
 
     def last_record(self) -> Record | None:
         """The last record of the job."""
-        with self._reading() as db:
-            row = db.execute("SELECT body FROM record ORDER BY number DESC LIMIT 1").fetchone()
+        with self._db.reading():
+            row = next(self._db.rows("SELECT body FROM record ORDER BY number DESC LIMIT 1"), None)
             return None if row is None else record_decoder()(row[0])
 
     def records(self) -> Iterator[Record]:
         """The records of the job, read one after the other."""
-        with self._reading() as db:
+        with self._db.reading():
             decode = record_decoder()
-            for (body,) in db.execute("SELECT body FROM record ORDER BY number"):
+            for (body,) in self._db.rows("SELECT body FROM record ORDER BY number"):
                 yield decode(body)
 
     def previous(self) -> dict[str, tuple[str, bytes]]:
         """For each instance and link that the job has changed: its kind, ``instance`` or ``link``, and its record when
         the job began, to be read with ``codec.Decoder``; empty where it did not exist."""
-        with self._reading() as db:
-            rows = db.execute("SELECT id, kind, body FROM previous")
-            return {name: (kind, body) if body else NOTHING_BEFORE for name, kind, body in rows}
+        with self._db.reading():
+            rows = self._db.rows("SELECT id, kind, body FROM previous ORDER BY id")
+            found = {name: (kind, body) if body else NOTHING_BEFORE for name, kind, body in rows}
+            # What the rows do not include yet is there as it was when the job began.
+            for kind, name in _touched_since(self._db):
+                if name not in found:
+                    row = next(self._db.rows(f"SELECT body FROM {kind} WHERE id = ?", (name,)), None)
+                    found[name] = (kind, row[0]) if row is not None else NOTHING_BEFORE
+            return found
+
+    def viewed(self) -> AbstractContextManager[object]:
+        """One consistent view for all that is read within the ``with`` statement, while another process may write."""
+        return self._db.reading()
 
     def finish(self, status: Status, digest: str) -> None:
         """Remove the job, whose files are written, and store the status in them and their digest."""
-        unmark(self._path)
-        with self._transaction("close the job in") as db:
-            for table in JOB_TABLES:
-                db.execute(f"DELETE FROM {table}")
-            set_meta(db, "status", encode(status))
-            set_meta(db, "digest", digest.encode())
+        if self._file is not None:
+            unmark(self._file)
+        self._db.write("close the job in", [*emptied(JOB_TABLES), *_written(status, digest)])
 
     # ---------------------------------------------------------------------------------------------- what exists
 
     def is_truth(self, digest: str) -> bool:
         """Whether these rows are valid, and not the files with this digest: a job is unfinished, or the files were
         written from the rows."""
-        with self._reading() as db:
-            if db.execute("SELECT 1 FROM job").fetchone() is not None:
+        with self._db.reading():
+            if next(self._db.rows("SELECT 1 FROM job"), None) is not None:
                 return True
-            return (meta(db, "digest") or b"").decode() == digest
+            return (meta(self._db, "digest") or b"").decode() == digest
 
     def files_digest(self) -> str:
         """The digest of the files that were last written from these rows, or read into them."""
-        with self._reading() as db:
-            return (meta(db, "digest") or b"").decode()
+        with self._db.reading():
+            return (meta(self._db, "digest") or b"").decode()
 
     def is_free(self) -> bool:
         """Whether there is no unfinished job."""
-        with self._reading() as db:
-            return db.execute("SELECT 1 FROM job").fetchone() is None
+        with self._db.reading():
+            return next(self._db.rows("SELECT 1 FROM job"), None) is None
 
     def status(self) -> Status:
         """The status as of the last job that was closed."""
-        with self._reading() as db:
-            found = meta(db, "status")
+        with self._db.reading():
+            found = meta(self._db, "status")
             return Decoder(Status)(found) if found else Status()
 
     def holds_instances(self) -> bool:
         """Whether there are rows of instances."""
-        with self._reading() as db:
-            return db.execute("SELECT 1 FROM instance LIMIT 1").fetchone() is not None
+        with self._db.reading():
+            return next(self._db.rows("SELECT 1 FROM instance LIMIT 1"), None) is not None
 
     @paused_collector()
     def snapshot(self) -> Snapshot:
         """What exists, as of the last committed turn."""
-        with self._reading() as db:
-            return read_snapshot(db)
+        with self._db.reading():
+            return read_snapshot(self._db)
 
     def replace_state(self, snapshot: Snapshot, status: Status, digest: str) -> None:
         """Replace the rows by the content of files that were not written from them."""
-        with self._transaction("read the state into") as db:
-            replace_rows(db, snapshot)
-            set_meta(db, "status", encode(status))
-            set_meta(db, "digest", digest.encode())
+        self._db.write("read the state into", [*replaced_by(snapshot), *_written(status, digest)])
 
     # ------------------------------------------------------------------------------------------- the database
 
-    def _write(self, db: sqlite3.Connection, rows: PendingRows, settled: int) -> None:
-        """Change rows, which then say what the first ``settled`` records say; what they held when the job began is
-        kept."""
+    def _changes(self, rows: PendingRows, settled: int) -> list[Statement]:
+        """The statements that change rows, which then say what the first ``settled`` records say; what they held when
+        the job began is kept."""
+        statements: list[Statement] = []
         kept = self._kept
-        for table in ("instance", "link"):
-            fresh = [(name,) for found, name in rows.touched if found == table and name not in kept]
-            kept.update(name for (name,) in fresh)
-            db.executemany(KEEP_PREVIOUS.format(table), fresh)
+        for table, keep in KEEP_PREVIOUS.items():
+            fresh = [name for found, name in rows.touched if found == table and name not in kept]
+            kept.update(fresh)
+            statements.append((keep, [(name, name, b"") for name in fresh]))
         if rows.forgotten:
-            keep_numbers(db, rows.forgotten)
-        change_rows(db, rows)
-        set_meta(db, "settled", encode(settled))
+            statements.append(keep_numbers(self._db, rows.forgotten))
+        return [*statements, *rows.statements(), put_meta("settled", encode(settled))]
 
     @contextmanager
-    def _transaction(self, doing: str) -> Iterator[sqlite3.Connection]:
+    def _keeping(self) -> Iterator[None]:
+        """After a failure it is not known any more what is kept of before."""
         try:
-            with writing(self._db, self._path, doing) as db:
-                yield db
+            yield
         except BaseException:
             self._kept = set()
             raise
 
-    def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
-        return reading(self._db, self._path)
 
-
-def open_journal(layout: Layout) -> SqliteJournal:
+def open_journal(layout: Layout) -> EnsembleJournal:
     """The journal of an ensemble for writing, made if there is none; only for the holder of the lock."""
     layout.make_private()
     check_is_file(layout.journal)
     use_vault(layout)
-    journal = SqliteJournal(layout.journal, open_for_writing(layout.journal))
+    journal = EnsembleJournal(SqliteDatabase(layout.journal, open_for_writing(layout.journal)), layout.journal)
     try:
         journal.catch_up()
     except BaseException:
@@ -311,14 +323,28 @@ def open_journal(layout: Layout) -> SqliteJournal:
     return journal
 
 
-def read_journal(layout: Layout) -> SqliteJournal | None:
+def read_journal(layout: Layout) -> EnsembleJournal | None:
     """The journal of an ensemble for reading, while others may write; None if there is none."""
     use_vault(layout)
     if not layout.journal.exists():
         return None
     check_is_file(layout.journal)
     db = open_for_reading(layout.journal)
-    return SqliteJournal(layout.journal, db) if db is not None else None
+    return EnsembleJournal(SqliteDatabase(layout.journal, db), layout.journal) if db is not None else None
+
+
+def _written(status: Status, digest: str) -> list[Statement]:
+    """The statements that store the status in the files, and their digest."""
+    return [put_meta("status", encode(status)), put_meta("digest", digest.encode())]
+
+
+def _touched_since(db: JournalDatabase) -> Iterator[tuple[str, str]]:
+    """The tables and ids of the instances and links that records change which the rows do not include yet."""
+    rows = PendingRows()
+    for _, record in unsettled(db):
+        if (delta := getattr(record, "delta", None)) is not None:
+            rows.add(delta)
+    return rows.touched
 
 
 # The jobs that carry out plans of servers. They are written with the beginning of the job, and stay when it is closed:
@@ -327,16 +353,17 @@ def read_journal(layout: Layout) -> SqliteJournal | None:
 MOST_ORIGINS = 1_000
 
 
-def keep_origin(db: sqlite3.Connection, header: JobHeader) -> None:
-    """Remember which job carries out a plan of a server."""
+def keep_origin(db: JournalDatabase, header: JobHeader) -> list[Statement]:
+    """The statements that remember which job carries out a plan of a server."""
     origin = header.asked.origin
-    if origin:
-        found = {name: job for name, job in _origins(db).items() if name != origin}
-        latest = [*found.items(), (origin, header.id)][-MOST_ORIGINS:]
-        set_meta(db, "origins", encode(dict(latest)))
+    if not origin:
+        return []
+    found = {name: job for name, job in _origins(db).items() if name != origin}
+    latest = [*found.items(), (origin, header.id)][-MOST_ORIGINS:]
+    return [put_meta("origins", encode(dict(latest)))]
 
 
-def _origins(db: sqlite3.Connection) -> dict[str, str]:
+def _origins(db: JournalDatabase) -> dict[str, str]:
     found = meta(db, "origins")
     return Decoder(dict[str, str])(found) if found else {}
 
@@ -344,20 +371,20 @@ def _origins(db: sqlite3.Connection) -> dict[str, str]:
 # The rows of what exists in the journal: instances, links, attributes and what operations gave.
 
 
-def read_snapshot(db: sqlite3.Connection) -> Snapshot:
+def read_snapshot(db: JournalDatabase) -> Snapshot:
     """All instances and links: by the rows, and by the records that these do not include yet."""
     snapshot = Snapshot()
     instance, link = Decoder(Instance), Decoder(Link)
     data, outputs = Decoder(object), Decoder(dict[str, Data])
     snapshot.apply(
         Delta(
-            instances=tuple(instance(b) for (b,) in db.execute("SELECT body FROM instance ORDER BY number")),
-            links=tuple(link(b) for (b,) in db.execute("SELECT body FROM link ORDER BY number")),
+            instances=tuple(instance(b) for (b,) in db.rows("SELECT body FROM instance ORDER BY number")),
+            links=tuple(link(b) for (b,) in db.rows("SELECT body FROM link ORDER BY number")),
         )
     )
-    for entity, name, value in db.execute("SELECT entity, name, value FROM attribute"):
+    for entity, name, value in db.rows("SELECT entity, name, value FROM attribute ORDER BY entity, name"):
         snapshot.attributes.setdefault(entity, {})[name] = data(value)
-    for entity, operation, body in db.execute("SELECT entity, operation, body FROM output"):
+    for entity, operation, body in db.rows("SELECT entity, operation, body FROM output ORDER BY entity, operation"):
         snapshot.outputs.setdefault(entity, {})[operation] = outputs(body)
     for _, record in unsettled(db):
         if (delta := getattr(record, "delta", None)) is not None:
@@ -367,8 +394,8 @@ def read_snapshot(db: sqlite3.Connection) -> Snapshot:
     return snapshot
 
 
-def replace_rows(db: sqlite3.Connection, snapshot: Snapshot) -> None:
-    """Replace all rows of instances and links by those of a snapshot."""
+def replaced_by(snapshot: Snapshot) -> list[Statement]:
+    """The statements that replace all rows of instances and links by those of a snapshot."""
     rows = PendingRows()
     rows.add(
         Delta(
@@ -378,29 +405,26 @@ def replace_rows(db: sqlite3.Connection, snapshot: Snapshot) -> None:
             outputs=snapshot.outputs,
         )
     )
-    for table in STATE_TABLES:
-        db.execute(f"DELETE FROM {table}")
-    change_rows(db, rows)
-    set_meta(db, "highest", encode(snapshot.highest))
+    return [*emptied(STATE_TABLES), *rows.statements(), put_meta("highest", encode(snapshot.highest))]
 
 
-def change_rows(db: sqlite3.Connection, rows: PendingRows) -> None:
-    """Apply pending changes to the rows."""
-    for statement, parameters in rows.statements():
-        if parameters:
-            db.executemany(statement, parameters)
+AT_ONCE = 100
+"""How many rows are asked for by their ids at once."""
+
+INSTANCES = f"SELECT id, body FROM instance WHERE id IN ({', '.join('?' * AT_ONCE)})"
 
 
-def keep_numbers(db: sqlite3.Connection, forgotten: Sequence[str]) -> None:
-    """Keep the numbers of instances whose rows are removed, so that none of them is used again."""
+def keep_numbers(db: JournalDatabase, forgotten: list[str]) -> Statement:
+    """The statement that keeps the numbers of instances whose rows are removed, so that none of them is used again."""
     highest = _highest(db)
-    for name in forgotten:
-        row = db.execute("SELECT body FROM instance WHERE id = ?", (name,)).fetchone()
-        if row is not None:
-            node = Decoder(Instance)(row[0]).node
+    decode = Decoder(Instance)
+    for first in range(0, len(forgotten), AT_ONCE):
+        names = forgotten[first : first + AT_ONCE]
+        for name, body in db.rows(INSTANCES, [*names, *names[-1:] * (AT_ONCE - len(names))]):
+            node = decode(body).node
             highest[node] = max(number_of(name), highest.get(node, 0))
-    set_meta(db, "highest", encode(highest))
+    return put_meta("highest", encode(highest))
 
 
-def _highest(db: sqlite3.Connection) -> dict[str, int]:
+def _highest(db: JournalDatabase) -> dict[str, int]:
     return Decoder(dict[str, int])(meta(db, "highest") or encode({}))

@@ -354,12 +354,12 @@ class Retention(msgspec.Struct, frozen=True):
     """In bytes."""
 
 
-class _Process:
+class _ProcessRetention:
     def __init__(self) -> None:
         self.retention = Retention()
 
 
-_PROCESS = _Process()
+_PROCESS = _ProcessRetention()
 
 
 def retain(retention: Retention) -> None:

@@ -105,7 +105,7 @@ def start_of(pid: int) -> str:
 #
 # It is a named pipe in `.ordito/`. While the job runs it holds the pipe open for reading; so who can open it for
 # writing has found that very job's process, whatever process ids are given out meanwhile, and nobody has to look
-# again and again. A request is one line: the job's id, and ``cancel``, ``now`` or ``suspend``.
+# again and again. A request is one line: the job's id, ``cancel``, ``now`` or ``suspend``, and who asks.
 
 CANCEL = "cancel"
 NOW = "now"
@@ -113,6 +113,17 @@ SUSPEND = "suspend"
 REQUESTS = frozenset({CANCEL, NOW, SUSPEND})
 
 LONGEST = 4_096
+LONGEST_NAME = 300
+
+
+class DoorRequest(msgspec.Struct, frozen=True):
+    """What a running job is asked for."""
+
+    what: str
+    """``CANCEL``, ``NOW`` or ``SUSPEND``."""
+
+    by: str = ""
+    """Who asks."""
 
 
 class Door:
@@ -142,18 +153,20 @@ class Door:
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
 
-    def requests(self) -> list[str]:
-        """The requests since the last call: ``CANCEL``, ``NOW`` and ``SUSPEND``."""
+    def requests(self) -> list[DoorRequest]:
+        """The requests since the last call."""
         with contextlib.suppress(BlockingIOError):
             self._rest += os.read(self.handle, LONGEST)
         *lines, self._rest = self._rest[-LONGEST:].split(b"\n")
-        asked = [line.decode("utf-8", "replace").split() for line in lines]
-        return [words[1] for words in asked if len(words) == 2 and words[0] == self._job and words[1] in REQUESTS]
+        asked = [line.decode("utf-8", "replace").split(maxsplit=2) for line in lines]
+        mine = (words[1:] for words in asked if words[:1] == [self._job])
+        return [DoorRequest(*said) for said in mine if said and said[0] in REQUESTS]
 
 
-def ask(layout: Layout, job: str, request: str) -> bool:
-    """Send a request to the process that runs a job; returns whether there is one that gets it. Raises
-    ``EnsembleError``."""
+def ask(layout: Layout, job: str, request: str, by: str = "") -> bool:
+    """Send a request to the process that runs a job, by whom it is made; returns whether there is one that gets it.
+    Raises ``EnsembleError``."""
+    who = " ".join(by.split())[:LONGEST_NAME]
     with explained("write to", layout.door):
         try:
             handle = os.open(layout.door, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -165,7 +178,7 @@ def ask(layout: Layout, job: str, request: str) -> bool:
             if not stat.S_ISFIFO(os.fstat(handle).st_mode):
                 return False
             # So few bytes are written at once, or not at all.
-            os.write(handle, f"{job} {request}\n".encode())
+            os.write(handle, f"{job} {request} {who}\n".encode("utf-8", "replace"))
         finally:
             os.close(handle)
     return True

@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ordito.ensemble.codec import encode
+from ordito.ensemble.journal_database import (
+    CLEAR_VALUES,
+    FORGET_ENTITY,
+    PUT_ATTRIBUTE,
+    PUT_ENTITY,
+    PUT_OUTPUT,
+    Statement,
+)
 from ordito.instances.records import Data, Delta, Instance, Link
-
-Statement = tuple[str, list[tuple[object, ...]]]
-"""An SQL statement, and the parameters of each of its executions."""
-
-
-KEEP_PREVIOUS = """
-INSERT OR IGNORE INTO previous (id, kind, body)
-VALUES (?1, '{0}', coalesce((SELECT body FROM {0} WHERE id = ?1), x''))
-"""
-"""Keeps the record that an entity had when the job began, at its first change; empty where it did not exist."""
-
-PUT_ENTITY = """
-INSERT INTO {} (id, body) VALUES (?, ?)
-ON CONFLICT (id) DO UPDATE SET body = excluded.body
-"""
 
 
 class PendingRows:
@@ -77,10 +70,10 @@ class PendingRows:
         """The statements to execute, in this order."""
         yield from _put("instance", self._instances)
         yield from _put("link", self._links)
-        yield "DELETE FROM attribute WHERE entity = ?", [(name,) for name in self._cleared]
-        yield "DELETE FROM output WHERE entity = ?", [(name,) for name in self._cleared]
+        for statement in CLEAR_VALUES.values():
+            yield statement, [(name,) for name in self._cleared]
         yield (
-            "INSERT OR REPLACE INTO attribute (entity, name, value) VALUES (?, ?, ?)",
+            PUT_ATTRIBUTE,
             [
                 (entity, name, encode(value))
                 for entity, values in self._attributes.items()
@@ -88,7 +81,7 @@ class PendingRows:
             ],
         )
         yield (
-            "INSERT OR REPLACE INTO output (entity, operation, body) VALUES (?, ?, ?)",
+            PUT_OUTPUT,
             [
                 (entity, operation, body)
                 for entity, operations in self._outputs.items()
@@ -103,9 +96,8 @@ class PendingRows:
 
 
 def _put(table: str, found: Mapping[str, Instance | Link | None]) -> Iterator[Statement]:
-    yield f"DELETE FROM {table} WHERE id = ?", [(name,) for name, record in found.items() if record is None]
-    records = [(name, encode(record)) for name, record in found.items() if record is not None]
-    yield PUT_ENTITY.format(table), list(records)
+    yield FORGET_ENTITY[table], [(name,) for name, record in found.items() if record is None]
+    yield PUT_ENTITY[table], [(name, encode(record)) for name, record in found.items() if record is not None]
 
 
 def last_change_of(record: Instance | Link) -> str:

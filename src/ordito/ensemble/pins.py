@@ -64,7 +64,7 @@ class Pinned(msgspec.Struct, frozen=True):
     """The SHA-256 of each file, by its place in the pin."""
 
 
-class _File(msgspec.Struct, frozen=True, order=True):
+class _FileToPin(msgspec.Struct, frozen=True, order=True):
     """A file to pin: its place in the pin, whether it may be executed, its digest, and its name in the service."""
 
     place: str
@@ -103,7 +103,7 @@ def measure(layout: Layout, tree: FileTree, main: str, definitions: Iterable[str
 
 def _measure(
     layout: Layout, tree: FileTree, main: str, definitions: Iterable[str], artifacts: Iterable[str]
-) -> tuple[Pinned, list[_File]]:
+) -> tuple[Pinned, list[_FileToPin]]:
     base = Path(tree.root).absolute()
     local = [file for file in dict.fromkeys(artifacts) if "://" not in file]
     written = [file for file in definitions if not file.startswith(PROFILE_SCHEME)]
@@ -331,14 +331,14 @@ def _holds(place: Path, name: str, digest: str = "") -> bool:
     return True
 
 
-def _digest(files: Iterable[_File]) -> str:
+def _digest(files: Iterable[_FileToPin]) -> str:
     """The digest of a pin that holds these files, which are sorted."""
     return hashlib.sha256(b"".join(file.line for file in files)).hexdigest()
 
 
-def _file(place: str, source: str, tree: FileTree) -> _File:
+def _file(place: str, source: str, tree: FileTree) -> _FileToPin:
     with tree.open(source) as stream:
-        return _File(place, tree.is_executable(source), known_digest(stream), source)
+        return _FileToPin(place, tree.is_executable(source), known_digest(stream), source)
 
 
 def _named_digest(prefix: PurePosixPath, path: PurePosixPath, by_place: Mapping[str, str]) -> str:
@@ -354,7 +354,7 @@ def _named_digest(prefix: PurePosixPath, path: PurePosixPath, by_place: Mapping[
 # ----------------------------------------------------------------------------------------------------- the copying
 
 
-def _copy(layout: Layout, place: Path, files: list[_File], tree: FileTree) -> None:
+def _copy(layout: Layout, place: Path, files: list[_FileToPin], tree: FileTree) -> None:
     with explained("write", place):
         layout.artifacts.mkdir(parents=True, exist_ok=True)
         for old in layout.artifacts.glob(f"{_UNFINISHED}*"):
@@ -387,7 +387,7 @@ def _copy(layout: Layout, place: Path, files: list[_File], tree: FileTree) -> No
             shutil.rmtree(changed)
 
 
-def _copy_file(file: _File, target: Path, tree: FileTree) -> None:
+def _copy_file(file: _FileToPin, target: Path, tree: FileTree) -> None:
     copied = hashlib.sha256()
     with tree.open(file.source) as source, target.open("wb") as copy:
         while block := source.read(BLOCK):

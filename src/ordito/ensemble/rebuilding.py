@@ -17,7 +17,7 @@ from ordito.ensemble.files import BLOCK, write_whole
 from ordito.ensemble.job_format import FORMAT, ConfigChange, JobFile, JobHead, moment
 from ordito.ensemble.job_history import read_job
 from ordito.ensemble.jobs_tsv import lines_of, mend_lines
-from ordito.ensemble.journal import SqliteJournal, open_journal
+from ordito.ensemble.journal import EnsembleJournal, open_journal
 from ordito.ensemble.keeping import KeptCommits
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import WorkLock
@@ -37,7 +37,7 @@ MERGE = "merge"
 class Rebuilding:
     """An ensemble that is open for its files to be written again, as a context: their present content is ignored."""
 
-    def __init__(self, layout: Layout, journal: SqliteJournal, lock: WorkLock) -> None:
+    def __init__(self, layout: Layout, journal: EnsembleJournal, lock: WorkLock) -> None:
         """Use ``open_rebuilding``."""
         self.layout = layout
         self.journal = journal

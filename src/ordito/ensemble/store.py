@@ -14,7 +14,7 @@ from ordito.ensemble.close import NO_KEEPER, Effective, close_job
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_mark import refuse_lost
 from ordito.ensemble.job_rows import UnfinishedJob
-from ordito.ensemble.journal import SqliteJournal, open_journal, read_journal
+from ordito.ensemble.journal import EnsembleJournal, open_journal, read_journal
 from ordito.ensemble.keeping import Keeper, KeptCommits
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import WorkLock
@@ -56,7 +56,7 @@ class Ensemble:
         layout: Layout,
         snapshot: Snapshot,
         status: Status,
-        journal: SqliteJournal | None,
+        journal: EnsembleJournal | None,
         lock: WorkLock | None,
         *,
         is_edited: bool = False,
@@ -70,7 +70,7 @@ class Ensemble:
         self._lock = lock
 
     @property
-    def journal(self) -> SqliteJournal:
+    def journal(self) -> EnsembleJournal:
         """The journal, of an ensemble that was opened to be changed."""
         if self._journal is None or self._lock is None:
             raise ValueError("this ensemble was opened for reading")
@@ -197,7 +197,7 @@ def read_ensemble(root: str | Path) -> Ensemble:
         raise
 
 
-def _is_edited(layout: Layout, journal: SqliteJournal, status: Status) -> bool:
+def _is_edited(layout: Layout, journal: EnsembleJournal, status: Status) -> bool:
     """Whether files that are not as the journal left them were changed by hand, or by damage: they speak of the same
     last job, or of none that has a record. What a pull, a merge or a checkout brings is the work of another job."""
     before, now = journal.status().last_job, status.last_job
@@ -206,7 +206,7 @@ def _is_edited(layout: Layout, journal: SqliteJournal, status: Status) -> bool:
     return now is None or now.id == before.id or now.id not in layout.job_ids()
 
 
-def _read(layout: Layout, journal: SqliteJournal) -> tuple[Snapshot, Status, str | None]:
+def _read(layout: Layout, journal: EnsembleJournal) -> tuple[Snapshot, Status, str | None]:
     """What exists: by the journal's rows if the files were written from them, else by the files, whose digest is given
     then.
 

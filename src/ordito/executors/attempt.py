@@ -49,7 +49,7 @@ P = ParamSpec("P")
 ENDED_BY_US = frozenset({Ending.CANCELLED, Ending.TIMED_OUT})
 
 
-class Surroundings(msgspec.Struct, frozen=True):
+class AttemptSurroundings(msgspec.Struct, frozen=True):
     """What an executor gives to each attempt."""
 
     base: Mapping[str, str]
@@ -81,7 +81,7 @@ class LocalAttempt:
         invocation: Invocation,
         slot: WorkDirectory,
         stream: Stream[tuple[LocalAttempt, Printed | None]],
-        surroundings: Surroundings,
+        surroundings: AttemptSurroundings,
     ) -> None:
         self.invocation = invocation
         self.slot = slot

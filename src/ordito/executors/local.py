@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from ordito.executors.ansible.executor import AnsibleExecutor
-from ordito.executors.attempt import LocalAttempt, Surroundings
+from ordito.executors.attempt import AttemptSurroundings, LocalAttempt
 from ordito.executors.copies import remove_pending_copies
 from ordito.executors.environment import EnvironmentFiles, base_environment
 from ordito.executors.operation_process import ProcessTimeouts, end_processes
@@ -52,7 +52,7 @@ class LocalExecutor:
         self._settling = settling
         self._shared = EnvironmentFiles(self._slots.base)
         self._watch = Watch()
-        self._surroundings = Surroundings(
+        self._surroundings = AttemptSurroundings(
             base_environment(os.environ),
             self._slots.base,
             self._shared,

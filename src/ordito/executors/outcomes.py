@@ -10,7 +10,7 @@ from ordito.executors.result_files import (
     NOTHING,
     LeftFile,
     Reported,
-    Result,
+    ResultFile,
     header,
     look_at,
     merge,
@@ -42,7 +42,7 @@ def outcome_from(
     if tells_result(invocation):
         result = read_result(result_file.data, *_identity(invocation))
         if result_file.problem:
-            result = Result({}, problem=f"the file that its variables are written into {result_file.problem}")
+            result = ResultFile({}, problem=f"the file that its variables are written into {result_file.problem}")
     reported = read_reported(outputs_file, path)
     ending, message = _judge(invocation, ended, result, reported)
     return Outcome(
@@ -79,7 +79,7 @@ def outcome_found(doubt: InDoubt, status: int, result_file: LeftFile, outputs_fi
     return _found(status, result, read_reported(outputs_file, path), doubt.outputs)
 
 
-def _found(status: int, result: Result | None, reported: Reported, outputs: Sequence[str]) -> Outcome:
+def _found(status: int, result: ResultFile | None, reported: Reported, outputs: Sequence[str]) -> Outcome:
     """The outcome of an operation that ended unobserved with this status."""
     problem = (result.problem if result else "") or reported.problem
     return Outcome(
@@ -99,7 +99,9 @@ def is_result_of(slot: WorkDirectory, job: str, step: str) -> bool:
     return look_at(slot.result, len(wanted)).data.startswith(wanted)
 
 
-def _judge(invocation: Invocation, ended: ProcessEnd, result: Result | None, reported: Reported) -> tuple[Ending, str]:
+def _judge(
+    invocation: Invocation, ended: ProcessEnd, result: ResultFile | None, reported: Reported
+) -> tuple[Ending, str]:
     if ended.ending is not None:
         message = "in doubt: it was ended while it was running"
         if ended.ending is Ending.TIMED_OUT:

@@ -47,7 +47,7 @@ _REPORTS = ("ordito.changed", "ordito.status", "ordito.done")
 _AT_BYTE = re.compile(r"\s*\(byte (\d+)\)")
 
 
-class Result(msgspec.Struct, frozen=True):
+class ResultFile(msgspec.Struct, frozen=True):
     """The content of a result file. ``status`` is the exit status, None if it is not reliable; ``problem`` tells what
     the operation did wrong at its end."""
 
@@ -75,7 +75,7 @@ def header(job: str, step: str, attempt: str) -> tuple[str, str, str, str]:
     return (FORMAT, job, step, attempt)
 
 
-def read_result(data: bytes, job: str, step: str, attempt: int | None = None) -> Result | None:
+def read_result(data: bytes, job: str, step: str, attempt: int | None = None) -> ResultFile | None:
     """The result in the bytes of a result file; None if it is that of another step or attempt, or incomplete."""
     fields = data.decode(errors="replace").split("\0")
     if fields[:3] != [FORMAT, job, step] or (attempt is not None and fields[3:4] != [str(attempt)]):
@@ -94,7 +94,7 @@ class _Fields:
         self._fields = fields[:-1]
         self._at = 4
 
-    def result(self) -> Result:
+    def result(self) -> ResultFile:
         outputs: dict[str, object] = {}
         while name := self._next():
             outputs[name] = self._value()
@@ -102,11 +102,11 @@ class _Fields:
         if [self._next(), self._next(), self._next()] != self._fields[1:4]:
             raise _Damaged("the end is that of another result")
         if mark == END:
-            return Result(outputs, status)
+            return ResultFile(outputs, status)
         if mark.startswith(PROBLEM):
-            return Result(outputs, status, mark.removeprefix(PROBLEM))
+            return ResultFile(outputs, status, mark.removeprefix(PROBLEM))
         if mark == UNSURE:
-            return Result(outputs)
+            return ResultFile(outputs)
         raise _Damaged(mark)
 
     def _value(self) -> object:
@@ -187,7 +187,7 @@ def _shown_line(data: bytes, line: int) -> str:
     return f"; the line is: {text}" if text.strip() and len(text) <= LONGEST_SHOWN else ""
 
 
-def merge(result: Result | None, reported: Reported, wanted: Sequence[str]) -> dict[str, object]:
+def merge(result: ResultFile | None, reported: Reported, wanted: Sequence[str]) -> dict[str, object]:
     """The outputs of an operation: values in ``$ORDITO_OUTPUTS`` override its variables."""
     variables = {n: v for n, v in result.outputs.items() if n in wanted} if result else {}
     return {**variables, **reported.outputs}

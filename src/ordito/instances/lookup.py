@@ -28,6 +28,8 @@ from ordito.syntax.expressions import Value
 
 ENDPOINT = "tosca.capabilities.Endpoint"
 INDEX = "INDEX"
+OF_EVERY_INSTANCE = ("node_instance_id", "node_instance_index")
+"""What functions in blueprints can ask every instance for."""
 
 
 class Lookup:
@@ -116,6 +118,8 @@ class Lookup:
 
     def attribute(self, entity: Entity, path: Path, span: Span | None) -> Steps:
         """A value of the running system: an attribute, or a property reflected as one."""
+        if isinstance(entity, NodeEntity) and entity.template.is_open:
+            return (yield from self._runtime_property(entity, path, span))
         looked_in: list[str] = []
         for current in (entity,) if isinstance(entity, LinkEntity) else self.entities.chain(entity):
             found = yield from self._attribute(current, path, span)
@@ -125,6 +129,17 @@ class Lookup:
         if len(looked_in) > 1:
             raise no_host("attribute", path, entity, looked_in, span)
         raise unknown("attribute", path, entity, span, self._attribute_names(entity))
+
+    def _runtime_property(self, entity: NodeEntity, path: Path, span: Span | None) -> Steps:
+        """What an operation has set, or is known of every instance, else the property of that name. There may be
+        nothing, since nobody declares what operations set."""
+        found = yield from self._own_attribute(entity, path, span)
+        if found is not MISSING and not isinstance(found, Nothing):
+            return found
+        record = self.entities.snapshot.instances.get(entity.instance)
+        if record is not None and len(path) == 1 and path[0] in OF_EVERY_INSTANCE:
+            return record.id if path[0] == OF_EVERY_INSTANCE[0] else record.index
+        return None
 
     def attribute_of_hosts(self, entity: NodeEntity, path: Path, span: Span | None) -> Steps:
         """A value of the nearest host that has it."""

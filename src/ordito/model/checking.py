@@ -32,12 +32,12 @@ from ordito.model.primitive_values import (
     range_of,
     scalar_text,
 )
-from ordito.model.schema import Constraint, DataType, PropertyDefinition, Schema, fits, shown
+from ordito.model.schema import ANY, Constraint, DataType, PropertyDefinition, Schema, fits, shown
 from ordito.model.sensitivity import says_sensitive
 from ordito.source.nodes import NULLS, Mapping, Node, Scalar, Sequence
 from ordito.source.scalars import core_value
 from ordito.syntax.expressions import Call, Value, is_static
-from ordito.syntax.functions import FUNCTIONS, call_in, has_shape, meant_function, read_call
+from ordito.syntax.functions import FORMS, call_in, has_shape, meant_function, read_call
 
 COMPOUND = frozenset({list, dict})
 SIMPLE = frozenset({str, int, float, bool, type(None)})
@@ -250,6 +250,8 @@ class Checker:
                 return [self._read(item, entry, Path(path, n, ENTRY), declared) for n, item in enumerate(items)]
             hint = "write [ ... ] or lines that begin with a dash"
             self._report(Wrong(hint=hint), data, schema.type, path, declared)
+        elif base == ANY:
+            return self._untyped(data, schema, path)
         elif base == "map":
             if parts is not None:
                 return self._map(data, parts, schema, data_type, path, declared)
@@ -260,6 +262,16 @@ class Checker:
             fields = ", ".join(data_type.properties)
             self._report(Wrong(hint=f"write a map with its fields: {fields}"), data, data_type.name, path, None)
         return None
+
+    def _untyped(self, data: object, schema: Schema, path: Path | None) -> Value:
+        """Read a value that may be anything."""
+        items = _items(data)
+        if items is not None:
+            return [self._read(item, schema, Path(path, n, ENTRY), None) for n, item in enumerate(items)]
+        parts = _parts(data)
+        if parts is not None:
+            return {name: self._read(part, schema, Path(path, name, VALUE), None) for name, part in parts.items()}
+        return core_value(data) if isinstance(data, Scalar) else data  # type: ignore[return-value]
 
     def _map(
         self,
@@ -490,7 +502,7 @@ class Checker:
                 open_calls.extend(part)
         # A result that can never be of the type that is needed (R-4.4.1-3). What refers to something else is compared
         # where that is looked up.
-        given = FUNCTIONS[call.function].gives
+        given = FORMS[call.function].gives
         if given and schema.type in self.data_types and not fits(Schema(given), schema, self.data_types):
             message = f"{self._name(path)} needs {shown(schema)}, but {call.function} gives a {given}"
             self.error("bad-value", path, message, f"use a value of type {schema.type}")
@@ -518,7 +530,7 @@ class Checker:
         if data_type is None or data_type.base not in {"map", ""}:
             return False
         (key,) = node.keys
-        gives = FUNCTIONS[key.text].gives
+        gives = FORMS[key.text].gives
         if data_type.base == "":
             return key.text in data_type.properties and bool(gives or self.literal or not has_shape(node))
         if has_shape(node) and not gives and not self.literal:

@@ -12,7 +12,7 @@ from ordito.base.span import Span
 from ordito.base.suggest import nearest
 from ordito.base.versions import NO_VERSION
 from ordito.model.primitive_values import PRIMITIVES
-from ordito.model.schema import DataType, PropertyDefinition, Schema
+from ordito.model.schema import ANY, DataType, PropertyDefinition, Schema
 from ordito.model.schemas import Schemas
 from ordito.model.settings import metadata_of_property
 from ordito.model.units import Unit, Units
@@ -78,7 +78,7 @@ class Definitions:
         where one is given."""
         found = dict(inherited) if into is None else into
         for name, item in (written or {}).items():
-            known = inherited.get(name)
+            known = None if isinstance(item, entities.PropertyDefinition) and item.replaces else inherited.get(name)
             found[name] = self._definition(name, item, known, unit, what)
             if known is not None and known.fixed:
                 self._refuse_value(known, item, what)
@@ -325,4 +325,4 @@ INFERRED: dict[type, str] = {str: "string", int: "integer", float: "float", bool
 
 def primitive_types() -> dict[str, DataType]:
     """The data types that the language itself has (§3.3)."""
-    return {name: DataType(name, (name,), name) for name in PRIMITIVES}
+    return {name: DataType(name, (name,), name) for name in (*PRIMITIVES, ANY)}

@@ -135,7 +135,9 @@ class Interfaces:
             inputs = self._inputs(item.inputs, base.inputs, unit, defining)
             if defining:
                 self._check_implementations(item, unit, RELATIONSHIP_HOSTS if relationship else NODE_HOSTS)
-            operations = self._operations(base, item.operations, unit, outputs, defining=defining, open_ended=False)
+            operations = self._operations(
+                base, item.operations, unit, outputs, defining=defining, open_ended=unit.dialect.is_open
+            )
             merged = {**base.inputs, **inputs} if inputs else base.inputs
             notifications = self._notifications(base, item.notifications, unit, outputs)
             found[base.name] = InterfaceParts(base.name, base.kinds, merged, operations, item.span, notifications)
@@ -200,6 +202,8 @@ class Interfaces:
         """The interface that a definition or assignment builds on: inherited by its name or by its type's name, or
         new by its type."""
         base = inherited.get(name)
+        if unit.dialect.is_open:
+            return base or InterfaceParts(name, (item.type.text if item.type is not None else name,))
         if item.type is not None:
             found = self._units.require("interface", item.type, unit)
             shape = self.shapes.get(found.name) if found is not None else None
@@ -306,7 +310,7 @@ class Interfaces:
     ) -> dict[str, OperationParts]:
         found = dict(base.operations)
         for name, item in (written or {}).items():
-            inherited = found.get(name)
+            inherited = found.get(name) if not item.replaces else OperationParts(name)
             if inherited is None:
                 if not open_ended and not defining:
                     what = f'operation of interface "{base.name}"'

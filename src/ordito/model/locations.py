@@ -52,7 +52,7 @@ class Locations:
             if path in DIALECTS:
                 return NORMATIVE
             if path.startswith(PROFILE_SCHEME):
-                return self._profile(item.file)
+                return path if unit.content.lowered is not None else self._profile(item.file)
             if unit.is_bundled:
                 return PROFILE_SCHEME + beside(unit.file.removeprefix(PROFILE_SCHEME), path)
             if path.startswith("/") and not is_url(unit.file):

@@ -95,7 +95,9 @@ class Reach:
     # ----------------------------------------------------------------------------------------------- one node
 
     def _of_node(self, node: NodeTemplate, call: Call, what: str, name: str) -> Slot | None:
-        slot = self._own(node, call, what, name)
+        slot = self._own(node, call, what, name) if not node.is_open else _declared(node, what, name)
+        if node.is_open and (slot is not None or what == "attribute"):
+            return slot
         if slot is not None or name in node.capabilities or name in _required(node):
             return slot
         if what == "attribute":
@@ -278,6 +280,12 @@ class Reach:
                 "name a node template, or give it a host",
                 0,
             )
+
+
+def _declared(node: NodeTemplate, what: str, name: str) -> Slot | None:
+    """A value that a node declares by itself."""
+    definition = values_of(node, what).get(name)
+    return Slot(node, name, definition, 2) if definition is not None else None
 
 
 KEYWORDS = ("SELF", "SOURCE", "TARGET")

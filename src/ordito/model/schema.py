@@ -11,6 +11,9 @@ from ordito.base.scalar_units import UNITS
 from ordito.base.span import Span
 from ordito.syntax.expressions import Needs, Value
 
+ANY = "any"
+"""The type of all values, which only files have that were written in another language."""
+
 
 class Schema(msgspec.Struct, frozen=True):
     """The type of a value: a data type's full name, the schemas of entries and keys, and constraints (§3.6.9)."""
@@ -111,10 +114,12 @@ def fits(given: Schema, needed: object, data_types: Mapping[str, DataType]) -> b
         if declared is None:
             return True
         if isinstance(needed, Needs):
-            return declared.base in FITTING[needed]
+            return declared.base == ANY or declared.base in FITTING[needed]
         if not isinstance(needed, Schema) or needed.type not in data_types:
             return True
         wanted = data_types[needed.type]
+        if ANY in (declared.base, wanted.base):
+            return True
         if wanted.base != declared.base or not wanted.base:
             return _convertible(declared, wanted)
         entry = given.entry or declared.entry

@@ -10,7 +10,7 @@ from ordito.base.scalar_units import UNITS
 from ordito.base.span import Span
 from ordito.model.constraints import FUNCTION_OPERAND, check_schema, has_language, read_constraint, widens
 from ordito.model.primitive_values import PRIMITIVES
-from ordito.model.schema import Constraint, Schema
+from ordito.model.schema import ANY, Constraint, Schema
 from ordito.model.units import Unit, Units, find_type
 from ordito.model.values import UNREADABLE, Values
 from ordito.source.nodes import Node, Scalar
@@ -182,6 +182,8 @@ class Schemas:
     def _type_name(self, written: Scalar, unit: Unit) -> str | None:
         if written.text in PRIMITIVES:
             return written.text
+        if written.text == ANY and unit.dialect.is_open:
+            return ANY
         found = self._units.require("data", written, unit, PRIMITIVES)
         return found.name if found is not None and found.name in self._values.data_types else None
 

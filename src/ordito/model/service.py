@@ -125,6 +125,8 @@ class NodeTemplate(msgspec.Struct, frozen=True):
     node_filter: NodeFilter | None = None
     existing: str = ""
     """The name of a selected node in the inventory."""
+    is_open: bool = False
+    """Whether operations may set attributes that nobody has declared, and functions may ask for them."""
 
     @property
     def is_concrete(self) -> bool:

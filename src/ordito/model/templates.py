@@ -150,7 +150,8 @@ class Templates:
         what = f'node template "{name}"'
         directives = self._directives(item) if item.directives else ()
         # What is selected has its values already; those that are written are what it must have.
-        astray = shape.properties if SELECT in directives else _astray(item, shape.properties)
+        free = SELECT in directives or item.incomplete
+        astray = shape.properties if free else _astray(item, shape.properties)
         with values.collecting_calls() as calls:
             properties = values.fields(item.properties, shape.properties, what, "property", item, astray)
             attributes = values.attributes(item.attributes, shape.attributes, what)
@@ -171,18 +172,7 @@ class Templates:
             if item.instance_count is not None:
                 count = values.read(item.instance_count, Schema("integer"), '"instance_count"')
         self.calls[name] = tuple(calls)
-        metadata, settings, written = {}, shared.settings, shape.settings
-        if item.metadata:
-            metadata = {k: v.text for k, v in item.metadata.items()}
-            own = read_settings(item.at, item.metadata, self._diagnostics)
-            if own and SUBSTITUTE in directives:
-                # Nothing of it is made but what the topology holds, whose nodes have settings of their own.
-                refuse_settings(item.at, item.metadata, "a node that a topology stands for", self._diagnostics)
-            elif own:
-                written = {**shape.settings, **own}
-                settings = settings_of(written)
-        if written:
-            self.settings[name] = written
+        settings = self._settings(name, item, shape, shared.settings, directives)
         return NodeTemplate(
             name=name,
             kinds=shape.kinds,
@@ -199,13 +189,30 @@ class Templates:
             else self._united(shared.assigned, item.properties.values),
             instance_count=count,
             occurrences=item.occurrences,
-            metadata=metadata,
+            metadata={k: v.text for k, v in item.metadata.items()} if item.metadata else {},
             settings=settings,
             description=item.description.text if item.description else "",
             span=item.span,
             directives=directives,
             node_filter=self._filter(item, directives, shape),
+            is_open=self._unit.dialect.is_open,
         )
+
+    def _settings(
+        self, name: str, item: entities.NodeTemplate, shape: NodeShape, shared: Settings, directives: Collection[str]
+    ) -> Settings:
+        """What its metadata and those of its type set; what is written there is kept."""
+        settings, written = shared, shape.settings
+        if item.metadata and (own := read_settings(item.at, item.metadata, self._diagnostics)):
+            if SUBSTITUTE in directives:
+                # Nothing of it is made but what the topology holds, whose nodes have settings of their own.
+                refuse_settings(item.at, item.metadata, "a node that a topology stands for", self._diagnostics)
+            else:
+                written = {**shape.settings, **own}
+                settings = settings_of(written)
+        if written:
+            self.settings[name] = written
+        return settings
 
     def _share(self, shape: NodeShape) -> _Shared:
         kind = shape.kinds[0]

@@ -9,6 +9,7 @@ from itertools import islice
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import SourceText
+from ordito.lowering.cloudify.blueprints import is_blueprint, read_blueprint, refuse_blueprint
 from ordito.model.locations import NORMATIVE, Locations
 from ordito.model.names import RESERVED_PREFIX, Names
 from ordito.model.unit import KINDS, Definition, Unit
@@ -70,7 +71,10 @@ class Units:
     @property
     def files(self) -> tuple[str, ...]:
         """The user's files, relative to the service's root."""
-        return tuple(unit.file for unit in self.written)
+        found: list[str] = []
+        for unit in self.written:
+            found += (unit.file, *(unit.content.lowered.files if unit.content.lowered is not None else ()))
+        return tuple(dict.fromkeys(found))
 
     @property
     def written(self) -> list[Unit]:
@@ -85,7 +89,11 @@ class Units:
     def of_source(self, source: SourceText) -> Unit | None:
         """The file whose text that is."""
         if not self._by_source:
-            self._by_source = {id(u.content.at.source): u for u in self._loaded.values() if u is not None}
+            units = [u for u in self._loaded.values() if u is not None]
+            self._by_source = {id(u.content.at.source): u for u in units}
+            for unit in units:
+                if unit.content.lowered is not None:
+                    self._by_source.update((id(s), unit) for s in unit.content.lowered.sources)
         return self._by_source.get(id(source))
 
     def _units_from(self, number: int) -> list[Unit]:
@@ -119,7 +127,14 @@ class Units:
             return _bundled[file]
         found_before = len(self._diagnostics)
         document = self._package.load_definitions(file, self._diagnostics, wanted.span if wanted else None)
-        content = read_service_file(document, self._diagnostics) if document else None
+        content = None
+        if document is not None and is_blueprint(document):
+            if wanted is None:
+                content = read_blueprint(document, file, self._package, self._diagnostics)
+            else:
+                refuse_blueprint(document, wanted.span, self._diagnostics)
+        elif document is not None:
+            content = read_service_file(document, self._diagnostics)
         if content is not None and file.startswith(PROFILE_SCHEME) and len(self._diagnostics) == found_before:
             _bundled[file] = content
         return content

@@ -17,6 +17,7 @@ from ordito.model.schema import PropertyDefinition
 from ordito.model.service import HOSTED_ON, Capability, NodeTemplate, Relationship
 from ordito.model.templates import Templates
 from ordito.model.types import NodeShape, RelationshipShape, RequirementShape, Types
+from ordito.model.values import is_bundled
 from ordito.syntax.expressions import Call, Value, calls
 
 
@@ -45,7 +46,7 @@ class UnusedTypes:
         parents = {shape.kinds[1] for shape in shapes.values() if len(shape.kinds) > 1}
         definitions = self._types.units.definitions[kind]
         for name in shapes:
-            if name not in used and name not in parents and not definitions[name].unit.is_bundled:
+            if name not in used and name not in parents and not is_bundled(definitions[name].content.span):
                 yield name
 
     def _check_node(self, shape: NodeShape) -> None:

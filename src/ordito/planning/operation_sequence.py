@@ -73,7 +73,7 @@ class Making(msgspec.Struct, frozen=True):
     reached_by: str = ""
 
 
-class Removing(msgspec.Struct, frozen=True):
+class RemovalSequence(msgspec.Struct, frozen=True):
     """The operations that unlink an instance of a node and remove it, in order; ``drop`` is the call for one that was
     never started, ``stop`` the part for one that is only stopped."""
 

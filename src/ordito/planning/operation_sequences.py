@@ -49,7 +49,7 @@ from ordito.model.service import (
 from ordito.model.settings import PREFIX
 from ordito.planning.calls import Calls
 from ordito.planning.implemented import NONE, Implementations, is_own, of_row, where_run
-from ordito.planning.operation_sequence import Making, PairEntry, Pairs, Removing, SequencedOperation, Where
+from ordito.planning.operation_sequence import Making, PairEntry, Pairs, RemovalSequence, SequencedOperation, Where
 from ordito.planning.options import PlanOptions
 from ordito.syntax.expressions import calls as calls_in
 from ordito.work.targets import ENDPOINT, SSH
@@ -96,7 +96,7 @@ class OperationSequences:
         self._static = static
         self._diagnostics = diagnostics
         self._making: dict[str, Making] = {}
-        self._removing: dict[str, Removing] = {}
+        self._removing: dict[str, RemovalSequence] = {}
         self._implemented = Implementations()
         self._pairs = PairSequences(service, calls, self._implemented, self.is_delegated, diagnostics)
         self._protocols: dict[str, str] = {}
@@ -118,13 +118,13 @@ class OperationSequences:
             self._making[node.name] = sequence
         return sequence
 
-    def removing(self, node: NodeTemplate) -> Removing:
+    def removing(self, node: NodeTemplate) -> RemovalSequence:
         """How instances of a node template are removed."""
         sequence = self._removing.get(node.name)
         if sequence is None:
             delegated = REMOVE_STAGE if self.is_delegated(node) else None
             laid = self._lay(node, UNINSTALL, delegated)
-            sequence = self._removing[node.name] = Removing(
+            sequence = self._removing[node.name] = RemovalSequence(
                 unlink=in_reverse(self._pairs.of_node(node, UNINSTALL, delegated, laid.places)),
                 uninstall=laid.entries,
                 drop=self._calls.nothing(node, self._implemented.standard(node), "delete"),

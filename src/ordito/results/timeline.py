@@ -16,14 +16,14 @@ from ordito.app.course import (
     SKIPPED,
     SUCCEEDED,
     WAITING,
+    Cancelled,
     CourseRequest,
     CourseStep,
     JobCourse,
     critical_path,
     job_course,
 )
-from ordito.app.errors import Refused
-from ordito.app.job.jobs import INTERRUPTED, RUNNING, JobRequest, OpenJob, show_job
+from ordito.app.job.jobs import INTERRUPTED, RUNNING, JobRequest, job_changes
 from ordito.base.collector import paused_collector
 from ordito.base.sensitive import encode_hook
 from ordito.ensemble.job_format import NO_OP, ConfigChange, moment
@@ -71,6 +71,22 @@ class TimelineColumns(msgspec.Struct, frozen=True):
     """The ids of steps that are not called as their row and their operation with a dot between them, by number."""
 
 
+class CancelledData(msgspec.Struct, frozen=True):
+    """That a job was asked to end."""
+
+    at: str
+    """When, in UTC."""
+
+    by: str
+    """Who has asked, "" for nobody: its time was over."""
+
+    now: bool
+    """Whether what ran was ended, instead of going on to its end."""
+
+    because: str
+    """Why, where nobody has asked."""
+
+
 class TimelineData(ResultData, frozen=True, kw_only=True, tag="ordito.jobs-timeline/1"):
     """When everything in a job happened."""
 
@@ -92,6 +108,9 @@ class TimelineData(ResultData, frozen=True, kw_only=True, tag="ordito.jobs-timel
     steps: TimelineColumns
     critical: tuple[int, ...]
     """The numbers of the attempts that decided how long it took: each began when the one before it had ended."""
+
+    cancelled: CancelledData | None = None
+    """The last time that it was asked to end, null where that is not known."""
 
 
 class TimelineAsked(Asked, frozen=True):
@@ -154,7 +173,12 @@ def timeline_data(course: JobCourse, *, no_ops: bool = True) -> TimelineData:
             step=named,
         ),
         critical=tuple(critical),
+        cancelled=_cancelled(course.cancelled),
     )
+
+
+def _cancelled(found: Cancelled | None) -> CancelledData | None:
+    return CancelledData(_moment(found.at), found.by, found.now, found.because) if found is not None else None
 
 
 def _bars(course: JobCourse, *, no_ops: bool) -> Iterator[_Bar]:
@@ -350,7 +374,14 @@ class JobChangesData(ResultData, frozen=True, kw_only=True, tag="ordito.jobs-cha
     job: str
     items: tuple[ConfigChange, ...]
     next: int | None
-    """The number behind the last one, null at the end."""
+    """The number behind the last one, null where no more are known."""
+
+    last: int
+    """The number behind the last one, also where no more are known: of a job that goes on, those that come later are
+    asked for with it as ``after``."""
+
+    complete: bool
+    """Whether the job has ended; else further ones come behind those that are known."""
 
 
 class ChangesAsked(Asked, frozen=True):
@@ -368,17 +399,21 @@ class ChangesAsked(Asked, frozen=True):
 
 
 def _changes(directory: str, asked: ChangesAsked) -> JobChangesData:
-    found = show_job(JobRequest(directory, asked.job))
-    if isinstance(found, OpenJob):
-        hint = "its steps say what it has done so far"
-        raise Refused("unfinished-job", f"job {found.job} has not ended, so there is no record of it yet", hint)
-    there = islice(found.changes(), asked.after, asked.after + asked.limit + 1)
-    plain = [msgspec.to_builtins(change, enc_hook=encode_hook) for change in there]
+    with paused_collector():
+        found = job_changes(JobRequest(directory, asked.job))
+        there = islice(found.changes, asked.after, asked.after + asked.limit + 1)
+        plain = [msgspec.to_builtins(change, enc_hook=encode_hook) for change in there]
     items = tuple(msgspec.convert(one, ConfigChange) for one in plain[: asked.limit])
     if not asked.printed:
         items = tuple(map(without_printed, items))
-    after = asked.after + asked.limit if len(plain) > asked.limit else None
-    return JobChangesData(job=found.head.change_id, items=items, next=after)
+    last = asked.after + len(items)
+    return JobChangesData(
+        job=found.job,
+        items=items,
+        next=last if len(plain) > asked.limit else None,
+        last=last,
+        complete=found.is_complete,
+    )
 
 
 def _timeline(directory: str, asked: TimelineAsked) -> TimelineData:

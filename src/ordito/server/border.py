@@ -293,7 +293,7 @@ async def _permit_in_project(call: ApiCall, access: Permission) -> None:
         raise ApiProblem(
             "unknown-ensemble", f'there is no ensemble "{call.project}/{call.ensemble}", or you may not see it'
         )
-    if access is Permission.READ and not call.ensemble:
+    if access is Permission.READ and call.route.of_part:
         return
     if access not in permissions:
         await _forbid(call, access, f'the owners of the project "{call.project}"')

@@ -54,11 +54,6 @@ def keep_settings(connection: Connection, changed: ChangedSettings) -> None:
     connection.execute(insert(SETTINGS).values(name="server", body=msgspec.json.encode(changed).decode()))
 
 
-def forget_answers(connection: Connection, now: float) -> None:
-    """Forget the answers that are not given again any more."""
-    connection.execute(delete(ANSWERS).where(ANSWERS.c.expires < now))
-
-
 class Services:
     """The parts of a server that runs."""
 
@@ -90,6 +85,9 @@ class Services:
         self.topics = Topics(self.outbox)
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
+        self.readings: dict[tuple[str, ...], float] = {}
+        """When it was written down that somebody reads something: who, by what, what was done, and about what."""
+
         self.metrics = Metrics(self.queries, self.topics)
         self.queries.told = self._asked
         self.supervisor = Supervisor()

@@ -61,6 +61,10 @@ class Mapping(_Located, gc=False, eq=False):
         return next(k for k in self.keys if k.text == name)
 
 
+class Data(Mapping, gc=False, eq=False):
+    """A map that is data also where it looks like the call of a function."""
+
+
 Node: TypeAlias = Scalar | Sequence | Mapping
 
 

@@ -38,6 +38,9 @@ TOSCA_NAMESPACE = "http://docs.oasis-open.org/tosca/ns/simple/yaml/1.3"
 
 TOSCA_1_3 = Dialect(name="tosca_simple_yaml_1_3", uri=TOSCA_NAMESPACE)
 
+LOWERED = Dialect(name="tosca_simple_yaml_1_3", uri=TOSCA_NAMESPACE, is_open=True)
+"""What files are in that were written in another language. Nobody can name it."""
+
 
 def _merged(base: Overrides, more: Overrides) -> dict[type, dict[str, Key | None]]:
     """What differs from the base grammar: all that a later version lacks, and some more."""

@@ -68,6 +68,8 @@ class PropertyDefinition(Entity, frozen=True, eq=False, kw_only=True):
         Scalar | None, Key(Text(), written="external_schema", instead="external-schema, with a hyphen")
     ] = None
     metadata: Annotated[Metadata | None, Key(Texts())] = None
+    replaces: bool = False
+    """Whether it stands by itself and refines nothing that the type inherits, which only lowered files say."""
 
 
 class AttributeDefinition(Entity, frozen=True, eq=False, kw_only=True):
@@ -133,6 +135,8 @@ class OperationDefinition(Entity, frozen=True, eq=False, kw_only=True):
     implementation: Annotated[Scalar | Implementation | None, Key(Either(One(Implementation)))] = None
     inputs: Annotated[Mapping | None, Key(Assignments())] = None
     outputs: Annotated[Mapping | None, Key(Assignments())] = None
+    replaces: bool = False
+    """Whether nothing of what it inherits is kept, which only lowered files say."""
 
 
 class NotificationImplementation(Entity, frozen=True, eq=False, kw_only=True):
@@ -380,6 +384,8 @@ class NodeTemplate(Entity, frozen=True, eq=False, kw_only=True):
     copy: Annotated[Scalar | None, Key(Text())] = None
     occurrences: Annotated[tuple[int, int | None] | None, Key(Bounds())] = None
     instance_count: Annotated[Node | None, Key(Raw())] = None
+    incomplete: bool = False
+    """Whether it may lack required properties, which only lowered files say."""
 
 
 class RelationshipTemplate(Entity, frozen=True, eq=False, kw_only=True):

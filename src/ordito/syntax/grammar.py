@@ -105,6 +105,8 @@ class Dialect(msgspec.Struct, frozen=True, eq=False):
     """The next version."""
     bare: bool = False
     """Whether operations are written beside the keynames of an interface, and nowhere else."""
+    is_open: bool = False
+    """Whether interfaces and their operations need no types, and values may be of any type."""
     renamed: MappingType[str, MappingType[str, str]] = {}
     """Per kind, the normative types whose names differ in the latest version."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ordito.base.diagnostics import Diagnostics
 from ordito.source.loader import Document
 from ordito.source.nodes import Mapping, Scalar, is_null
-from ordito.syntax.dialects import DIALECTS, TOSCA_1_3
+from ordito.syntax.dialects import DIALECTS, LOWERED, TOSCA_1_3
 from ordito.syntax.grammar import Dialect, Reading, read_entity
 from ordito.syntax.service_template import ServiceFile
 
@@ -73,4 +73,6 @@ def _meant_version(text: str) -> str:
 
 def dialect_of(file: ServiceFile) -> Dialect:
     """The version of TOSCA that a file is written in."""
+    if file.lowered is not None:
+        return LOWERED
     return DIALECTS.get(file.tosca_definitions_version.text, TOSCA_1_3)

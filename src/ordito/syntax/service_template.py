@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from ordito.base.span import SourceText
 from ordito.base.suggest import nearest
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 from ordito.syntax.entities import (
@@ -72,6 +73,15 @@ class RepositoryDefinition(Entity, frozen=True, eq=False, kw_only=True):
     credential: Annotated[Node | None, Key(Raw())] = None
 
 
+class Lowered(msgspec.Struct, frozen=True):
+    """What a file of another language was read from that became one of TOSCA's."""
+
+    files: tuple[str, ...]
+    """The user's further files that are part of it, relative to the root of the service."""
+    sources: tuple[SourceText, ...]
+    """The texts of these files."""
+
+
 class ServiceFile(Entity, frozen=True, eq=False, kw_only=True):
     """Service template (§3.10): one file."""
 
@@ -97,6 +107,8 @@ class ServiceFile(Entity, frozen=True, eq=False, kw_only=True):
     group_types: Annotated[dict[str, GroupType] | None, Key(Named(GroupType))] = None
     policy_types: Annotated[dict[str, PolicyType] | None, Key(NamedOrListed(PolicyType))] = None
     topology_template: Annotated[TopologyTemplate | None, Key(One(TopologyTemplate))] = None
+    lowered: Lowered | None = None
+    """Where it was written in another language: what it was read from."""
 
     @property
     def facts(self) -> dict[str, str]:

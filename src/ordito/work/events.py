@@ -152,6 +152,17 @@ class JobRollback(msgspec.Struct, frozen=True, tag="job.rollback", tag_field="ty
     at: float = 0.0
 
 
+class JobCancelling(msgspec.Struct, frozen=True, tag="job.cancelling", tag_field="type", omit_defaults=True):
+    """The job is asked to end: nothing new starts, and with ``now`` what runs is ended. ``by`` is who asks; where
+    that is nobody, ``because`` says why."""
+
+    job: str
+    by: str = ""
+    now: bool = False
+    because: str = ""
+    at: float = 0.0
+
+
 class JobFinished(msgspec.Struct, frozen=True, tag="job.finished", tag_field="type", omit_defaults=True):
     """A job ended: ``status`` is ok, degraded, failed, cancelled or interrupted; the counts are of steps that are not
     joins. ``rollback`` is "complete" or "incomplete" if it was rolled back, ``remains`` what was not undone, ``again``
@@ -184,6 +195,7 @@ Event = (
     | StepWarning
     | InstanceState
     | JobRollback
+    | JobCancelling
     | JobFinished
 )
 

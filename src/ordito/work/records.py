@@ -356,6 +356,21 @@ class RollbackRecord(msgspec.Struct, frozen=True, tag="rollback", omit_defaults=
     """The instances that are created again."""
 
 
+class CancelRecord(msgspec.Struct, frozen=True, tag="cancel", omit_defaults=True):
+    """The job is asked to end: nothing new starts from here on."""
+
+    at: float
+
+    by: str = ""
+    """Who asks, "" for nobody: its time is over."""
+
+    now: bool = False
+    """Whether what runs is ended."""
+
+    because: str = ""
+    """Why, where nobody asks."""
+
+
 class JobClosingRecord(msgspec.Struct, frozen=True, tag="closing", omit_defaults=True):
     """All steps are decided; from here on only files are written."""
 
@@ -397,6 +412,7 @@ Record = (
     | StepFinishedRecord
     | StepSkippedRecord
     | RollbackRecord
+    | CancelRecord
     | JobClosingRecord
 )
 

@@ -59,7 +59,7 @@ class Cloud:
             ),
             sizes=("t2.micro", "t2.small", "m5.large", "m5.xlarge"),
             connection={"user": "ubuntu", "identity": ["/keys/cloud"]},
-            timeout=20,
+            timeout=60,
             interval=0.02,
         )
         self.moto = moto

@@ -34,7 +34,7 @@ class Cloud:
                 "ex_force_service_region": "R",
             },
             images=(MachineImage("debian-12", "linux", "debian"),),
-            timeout=10,
+            timeout=60,
             interval=0.01,
         )
         self.world: World = server.world

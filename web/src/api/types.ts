@@ -349,6 +349,14 @@ export interface BlockScript {
   timeout?: number | null;
 }
 
+/** That a job was asked to end. */
+export interface CancelledData {
+  at: string;
+  by: string;
+  now: boolean;
+  because: string;
+}
+
 /** How a job is to end. */
 export interface Cancelling {
   now?: boolean;
@@ -796,6 +804,11 @@ export interface EventPage {
   next: string;
 }
 
+/** Which events of a job are wanted. */
+export interface EventsFields {
+  after?: number;
+}
+
 /** All that is recorded, as ``ordito state export`` writes it: sensitive values are not shown. */
 export interface ExportedState {
   state: Record<string, Value>;
@@ -1175,6 +1188,8 @@ export interface JobChangesData {
   job: string;
   items: ConfigChange[];
   next: number | null;
+  last: number;
+  complete: boolean;
 }
 
 /** The header of a record: what it says about its job as a whole. */
@@ -2148,9 +2163,24 @@ export interface RememberedDrift {
   at: string;
 }
 
+/** What goes with an ensemble that is removed from a server. */
+export interface RemovalData {
+  instances: number;
+  plans: number;
+  approvals: number;
+  schedules: number;
+  sources: number;
+  rules: number;
+  freezes: number;
+  roles: number;
+  open_plans: string[];
+  digest: string;
+}
+
 /** What may be lost. */
 export interface RemoveQuery {
   forget?: number;
+  digest?: string;
 }
 
 /** Records that are to be removed, whether what they are about exists or not. */
@@ -2623,6 +2653,7 @@ export interface TimelineData {
   operations: string[];
   steps: TimelineColumns;
   critical: number[];
+  cancelled: CancelledData | null;
 }
 
 /** A token, without the token itself. */
@@ -2804,6 +2835,7 @@ export interface WantedApprovals {
   groups: string[];
   author_may: boolean;
   given: number;
+  kept: boolean;
 }
 
 /** What is to be different; what is left out stays as it is. */
@@ -3164,7 +3196,7 @@ export interface Routes {
     body: NewEnsemble;
     answer: EnsembleData;
   };
-  /** Remove an ensemble of which nothing exists; its files are put aside. */
+  /** Remove an ensemble of which nothing exists; its files, and what the server knew, are put aside. */
   "DELETE /projects/{project}/ensembles/{ensemble}": {
     path: { project: string; ensemble: string };
     query: RemoveQuery;
@@ -3304,17 +3336,17 @@ export interface Routes {
     body: Cancelling;
     answer: JobAskedData;
   };
-  /** What the tasks of a job did, and what that changed. */
+  /** What the tasks of a job did, so far if it goes on, and what that changed. */
   "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/changes": {
     path: { project: string; ensemble: string; job: string };
     query: Omit<ChangesAsked, "job">;
     body: undefined;
     answer: JobChangesData;
   };
-  /** All events of a job so far, one JSON object a line. */
+  /** All events of a job so far, one JSON object a line; `Ordito-Next` is where further ones begin. */
   "GET /projects/{project}/ensembles/{ensemble}/jobs/{job}/events.ndjson": {
     path: { project: string; ensemble: string; job: string };
-    query: Record<string, never>;
+    query: EventsFields;
     body: undefined;
     answer: Value;
   };
@@ -3500,6 +3532,13 @@ export interface Routes {
     body: undefined;
     answer: PoliciesData;
   };
+  /** What goes with an ensemble that is removed, in numbers, and what is in the way of that. */
+  "GET /projects/{project}/ensembles/{ensemble}/removal": {
+    path: { project: string; ensemble: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: RemovalData;
+  };
   /** Compare what is recorded with the records of all jobs, or rebuild it. */
   "POST /projects/{project}/ensembles/{ensemble}/replay": {
     path: { project: string; ensemble: string };
@@ -3647,7 +3686,7 @@ export interface Routes {
     body: undefined;
     answer: SourceData;
   };
-  /** The user's part of `ensemble.yaml`, byte for byte. */
+  /** The user's part of `ensemble.yaml`, byte for byte but for sensitive inputs. */
   "GET /projects/{project}/ensembles/{ensemble}/spec": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
@@ -3997,12 +4036,26 @@ export interface Routes {
     body: UserChange;
     answer: UserData;
   };
-  /** Take the password of a user away, and make a one-time link. */
+  /** Take the password of a user away, end their sessions and tokens, and make a one-time link. */
   "POST /users/{user}/reset": {
     path: { user: string };
     query: Record<string, never>;
     body: undefined;
     answer: LinkData;
+  };
+  /** The tokens of a user, without their secrets. */
+  "GET /users/{user}/tokens": {
+    path: { user: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: ListPartTokenData;
+  };
+  /** End one token of a user. */
+  "DELETE /users/{user}/tokens/{id}": {
+    path: { user: string; id: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: undefined;
   };
 }
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 
 import { Problem } from "../api/problem.ts";
 import { EventParser } from "./parse.ts";
-import { type Follower, LiveStream, pauseBefore, type World } from "./stream.ts";
+import { BROWSER, type Follower, LiveStream, pauseBefore, SILENT, type World } from "./stream.ts";
 
 /** A browser in which time passes when it is told to, and servers say what they are told to. */
 class MadeWorld implements World {
@@ -214,4 +214,46 @@ test("a cursor that is not known begins anew", async () => {
   await world.pass();
   await world.tell(told("stream.live", "1"));
   assert.deepEqual([world.asked.at(-1), job.again], ["/api/v1/events?topic=job:a/b/J", 1]);
+});
+
+test("a stream that says nothing for a while is broken", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  let source: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let asked: AbortSignal | null | undefined;
+  const body = new ReadableStream<Uint8Array>({ start: (controller) => void (source = controller) });
+  mock.method(globalThis, "fetch", (_: string, init: RequestInit) => {
+    asked = init.signal;
+    return Promise.resolve(new Response(body));
+  });
+  try {
+    const pieces = (await BROWSER.open("/events", new AbortController().signal))[Symbol.asyncIterator]();
+    for (const text of [": \n\n", "id: 1\n"]) {
+      const coming = pieces.next();
+      mock.timers.tick((SILENT - 1) * 1000);
+      source?.enqueue(new TextEncoder().encode(text));
+      assert.deepEqual(await coming, { done: false, value: text });
+    }
+    const coming = assert.rejects(pieces.next(), /nothing for a while/);
+    await settled();
+    mock.timers.tick(SILENT * 1000);
+    await coming;
+    assert.equal(asked?.aborted, true);
+  } finally {
+    mock.timers.reset();
+    mock.restoreAll();
+  }
+});
+
+test("a server that does not even begin to answer is away", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  mock.method(globalThis, "fetch", () => new Promise(() => {}));
+  try {
+    const opened = assert.rejects(BROWSER.open("/events", new AbortController().signal), /nothing for a while/);
+    await settled();
+    mock.timers.tick(SILENT * 1000);
+    await opened;
+  } finally {
+    mock.timers.reset();
+    mock.restoreAll();
+  }
 });

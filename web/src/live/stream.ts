@@ -1,5 +1,5 @@
 import { BASE, reach } from "../api/ask.ts";
-import { asProblem, type Problem } from "../api/problem.ts";
+import { asProblem, outside, type Problem } from "../api/problem.ts";
 import { EventParser, type StreamEvent } from "./parse.ts";
 
 export type LiveState =
@@ -20,6 +20,7 @@ export interface Follower {
 
 /** What a stream needs of the browser; tests have a browser of their own. */
 export interface World {
+  /** The text of a stream, piece by piece. It fails once nothing has come for `SILENT` seconds. */
   open(address: string, signal: AbortSignal): Promise<AsyncIterable<string>>;
   now(): number;
   random(): number;
@@ -27,6 +28,8 @@ export interface World {
 }
 
 const LONGEST_PAUSE = 30;
+/** The seconds without a byte after which a stream is broken: the server says something every 15. */
+export const SILENT = 35;
 const HIDDEN = 30;
 const MOST_TOPICS = 16;
 
@@ -259,9 +262,17 @@ export class LiveStream {
 /** The browser as streams need it. */
 export const BROWSER: World = {
   async open(address, signal) {
-    const response = await reach(address, { headers: { Accept: "text/event-stream" }, signal, cache: "no-store" });
-    if (!response.body) throw new TypeError("the stream has no body");
-    return textOf(response.body);
+    const own = new AbortController();
+    const both = AbortSignal.any([signal, own.signal]);
+    const headers = { Accept: "text/event-stream" };
+    try {
+      const response = await inTime(reach(address, { headers, signal: both, cache: "no-store" }));
+      if (!response.body) throw new TypeError("the stream has no body");
+      return textOf(response.body, own);
+    } catch (error) {
+      own.abort();
+      throw error;
+    }
   },
   now: () => Date.now(),
   random: () => Math.random(),
@@ -271,15 +282,31 @@ export const BROWSER: World = {
   },
 };
 
-async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+/** What comes, as long as it comes in time. */
+async function inTime<T>(coming: Promise<T>): Promise<T> {
+  let stop = (): void => {};
+  const late = new Promise<never>((_, reject) => {
+    const hint = "see whether it runs, and whether the network is there";
+    const silent = (): void => reject(outside("unreachable", "the server has said nothing for a while", hint));
+    stop = BROWSER.later(silent, SILENT * 1000);
+  });
+  try {
+    return await Promise.race([coming, late]);
+  } finally {
+    stop();
+  }
+}
+
+async function* textOf(body: ReadableStream<Uint8Array>, own: AbortController): AsyncGenerator<string> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await inTime(reader.read());
       if (done) return;
       yield value;
     }
   } finally {
-    reader.releaseLock();
+    // Also ends what still waits for the server.
+    own.abort();
   }
 }

@@ -63,9 +63,11 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
     const at = rows.findIndex((row) => keyOf(row) === chosen);
     const next = at < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + by));
     const key = keyOf(rows[next] as Row);
-    choose(key);
     wanted.current = key;
     if (isMany) virtual.scrollToIndex(next);
+    // What is chosen already is not drawn again for it, and the focus may have gone elsewhere since.
+    if (key === chosen) focusWanted();
+    else choose(key);
   };
   const open = (): void | false => {
     const row = rows.find((one) => keyOf(one) === chosen);
@@ -78,14 +80,15 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
     ...(addressOf ? { Enter: { does: "open the chosen row", run: open } } : {}),
   });
   // The focus follows the choice once the row is there.
-  useEffect(() => {
+  const focusWanted = (): void => {
     if (wanted.current === undefined) return;
     const row = body.current?.querySelector<HTMLElement>(`[data-key="${CSS.escape(wanted.current)}"]`);
     if (!row) return;
     wanted.current = undefined;
     row.querySelector<HTMLElement>("a, button")?.focus({ preventScroll: true });
     row.scrollIntoView({ block: "nearest" });
-  });
+  };
+  useEffect(focusWanted);
 
   // What the page has chosen elsewhere comes into sight.
   useEffect(() => {

@@ -59,7 +59,7 @@ class _Frame(msgspec.Struct):
     inputs: set[str] = msgspec.field(default_factory=set)
 
 
-class _Outcome(msgspec.Struct, frozen=True):
+class _Evaluated(msgspec.Struct, frozen=True):
     """What a value comes to, None where something in it has no value; whether a secret is in it, and which inputs."""
 
     value: Node | None
@@ -79,7 +79,7 @@ class UserPartEvaluation:
         self._diagnostics = diagnostics
         self._inputs: Mapping[str, Node] = {}
         self._given: Mapping[str, GivenInput] = {}
-        self._done: dict[str, _Outcome] = {}
+        self._done: dict[str, _Evaluated] = {}
         self._open: list[str] = []
         self._frame = _Frame()
         self._sandbox: Sandbox | None = None
@@ -94,23 +94,23 @@ class UserPartEvaluation:
         """Values that templates cannot use, by name."""
         return self._all({name: self._one(node) for name, node in written.items()})
 
-    def _all(self, found: Mapping[str, _Outcome]) -> EvaluatedValues:
+    def _all(self, found: Mapping[str, _Evaluated]) -> EvaluatedValues:
         values = {name: outcome.value for name, outcome in found.items() if outcome.value is not None}
         secret = frozenset(name for name, outcome in found.items() if outcome.secret)
         return EvaluatedValues(values, secret, {name: o.inputs for name, o in found.items() if o.inputs})
 
-    def _input(self, name: str) -> _Outcome:
+    def _input(self, name: str) -> _Evaluated:
         if name not in self._done:
             self._open.append(name)
             self._done[name] = self._one(self._inputs[name])
             self._open.pop()
         return self._done[name]
 
-    def _one(self, node: Node) -> _Outcome:
+    def _one(self, node: Node) -> _Evaluated:
         """Evaluate one value; parts of it without a value are reported."""
         with self._framed() as frame:
             value = self._value(node)
-        return _Outcome(None if frame.failed else value, frame.secret, frozenset(frame.inputs))
+        return _Evaluated(None if frame.failed else value, frame.secret, frozenset(frame.inputs))
 
     @contextmanager
     def _framed(self) -> Iterator[_Frame]:

@@ -11,7 +11,7 @@ from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_rest
 from ordito.app.job.running import CancelLimits
 from ordito.app.place import Place
-from ordito.ensemble.owner import CANCEL, NOW, Locked, ask
+from ordito.ensemble.owner import CANCEL, NOW, Locked, ask, current_user
 from ordito.ensemble.store import Ensemble, open_ensemble
 
 
@@ -27,6 +27,9 @@ class CancelRequest(msgspec.Struct, frozen=True):
 
     wait_lock: float = 0.0
     """Seconds to wait for another command."""
+
+    by: str = ""
+    """Who asks through a server, "" for the user of this process."""
 
     commit: str = ""
     """Overrides the job's own setting for committing, if no process runs it any more."""
@@ -51,14 +54,15 @@ def cancel(request: CancelRequest, conversation: Conversation) -> CancelResult:
         _check(place, request.job, found)
     if found is None:
         return CancelResult()
-    if found.holder and ask(place.layout, found.job, NOW if request.now else CANCEL):
+    by = request.by or current_user()
+    if found.holder and ask(place.layout, found.job, NOW if request.now else CANCEL, by):
         return CancelResult(found.job)
     # Nobody listens: it was interrupted, or is being closed. Whoever holds the lock decides.
     with _opened(request) as ensemble:
         if ensemble.unfinished is None:
             return CancelResult()
         _check(place, request.job or found.job, open_job(place))
-        limits = CancelLimits(cancelled=True)
+        limits = CancelLimits(cancelled=True, by=by)
         report = run_rest(ensemble, place, ensemble.unfinished, conversation, limits, commit=request.commit)
         return CancelResult(found.job, report)
 

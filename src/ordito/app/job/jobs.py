@@ -15,7 +15,9 @@ from ordito.ensemble.git.shared_lock import Lease, find, remove
 from ordito.ensemble.git.sharing import Meeting, asks_for_lock, meeting_of
 from ordito.ensemble.job_format import NO_OP, ConfigChange, moment
 from ordito.ensemble.job_history import JobLine, JobList, RecordedJob, all_jobs, job_lines, read_job
+from ordito.ensemble.job_record import changes_so_far
 from ordito.ensemble.job_rows import UnfinishedJob
+from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.ensemble.logs import by_lines, places_of, read_log
@@ -103,6 +105,33 @@ def show_job(request: JobRequest) -> RecordedJob | OpenJob:
     if record is None:
         raise Refused("no-record", f"the record of job {job} is missing", "restore the directory jobs from git")
     return record
+
+
+class ToldChanges(msgspec.Struct, frozen=True):
+    """What the tasks of a job have done."""
+
+    job: str
+    changes: Iterator[ConfigChange]
+    """In the order in which the tasks have ended; reading them raises ``EnsembleError``."""
+
+    is_complete: bool
+    """Whether the job is closed; else further ones come behind these."""
+
+
+def job_changes(request: JobRequest) -> ToldChanges:
+    """What the tasks of a job have done, so far if it has not ended. Raises ``Refused`` and ``EnsembleError``."""
+    found = show_job(request)
+    if isinstance(found, OpenJob):
+        journal = read_journal(place_of(request.directory).layout)
+        if journal is not None:
+            with journal:
+                so_far = changes_so_far(journal, found.job)
+            if so_far is not None:
+                return ToldChanges(found.job, iter(so_far), is_complete=False)
+        # It was closed meanwhile.
+        found = show_job(msgspec.structs.replace(request, job=found.job))
+        assert not isinstance(found, OpenJob)
+    return ToldChanges(found.head.change_id, found.changes(), is_complete=True)
 
 
 class JobOutput(msgspec.Struct, frozen=True):

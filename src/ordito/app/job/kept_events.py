@@ -8,7 +8,7 @@ from ordito.engine.job_events import Known, RecordedEvents, known, known_states
 from ordito.ensemble.codec import Decoder
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.events_file import UNNUMBERED, EventsFile
-from ordito.ensemble.journal import SqliteJournal
+from ordito.ensemble.journal import EnsembleJournal
 from ordito.ensemble.layout import Layout
 from ordito.instances.records import Instance, Snapshot
 from ordito.work.events import Event
@@ -47,7 +47,7 @@ class KeptEvents:
         else:
             self._write(self._next(records))
 
-    def catch_up(self, journal: SqliteJournal, records: Sequence[Record] | None = None) -> None:
+    def catch_up(self, journal: EnsembleJournal, records: Sequence[Record] | None = None) -> None:
         """Write what the journal knows and the file does not tell, by its ``records`` if they are read already. Does
         nothing where it tells all."""
         known_records = tuple(journal.records()) if records is None else records
@@ -62,7 +62,7 @@ class KeptEvents:
         is_going_back = any(isinstance(record, RollbackRecord) for record in records)
         self._write(iter([(self._events.resume(at, rolling_back=is_going_back), UNNUMBERED)]))
 
-    def end(self, journal: SqliteJournal) -> str:
+    def end(self, journal: EnsembleJournal) -> str:
         """Close the file, once all records are written; what could not be written before is tried again. Returns why it
         is not complete, "" if it is."""
         if self._problem:
@@ -115,7 +115,7 @@ class KeptEvents:
             self._problem = error.message
 
 
-def _states_before(journal: SqliteJournal, now: Snapshot) -> dict[str, Known]:
+def _states_before(journal: EnsembleJournal, now: Snapshot) -> dict[str, Known]:
     """How instances were when the job began, by how they are now and what the journal keeps of before."""
     states = known_states(now)
     decode = Decoder(Instance)

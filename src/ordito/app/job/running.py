@@ -35,7 +35,7 @@ from ordito.ensemble.done_hooks import attempts, done_in
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.keeper import ALWAYS
 from ordito.ensemble.logs import JobLog, forget_old
-from ordito.ensemble.owner import NOW, SUSPEND, Door
+from ordito.ensemble.owner import NOW, SUSPEND, Door, current_user
 from ordito.ensemble.pins import changed_files
 from ordito.ensemble.status import WELL, keep_outline
 from ordito.ensemble.store import Ensemble
@@ -67,6 +67,8 @@ class CancelLimits(msgspec.Struct, frozen=True):
 
     timeout: float | None = None
     cancelled: bool = False
+    by: str = ""
+    """Who has cancelled it before anything starts."""
 
 
 NO_LIMITS = CancelLimits()
@@ -205,7 +207,7 @@ class RunningJob:
         records: tuple[Record, ...] | None,
     ) -> JobResult:
         if self._limits.cancelled:
-            canceller.control.request_cancel(at_once=True)
+            canceller.control.request_cancel(at_once=True, by=self._limits.by)
         header, snapshot, plugins = self._header, self._ensemble.snapshot, self._plugins
         async with plugins.connected():
             with (
@@ -416,14 +418,15 @@ class Canceller:
                 loop.remove_reader(door.handle)
 
     def _interrupted(self) -> None:
-        self._cancel("", at_once=False)
+        self._cancel("", at_once=False, by=current_user())
 
     def _asked_at(self, door: Door) -> None:
         for request in door.requests():
-            if request == SUSPEND:
+            if request.what == SUSPEND:
                 self.control.suspend()
                 continue
-            self._cancel("asked by `ordito jobs cancel`", at_once=request == NOW)
+            why = f"asked by {request.by or 'another command'}"
+            self._cancel(why, at_once=request.what == NOW, by=request.by)
 
     def _time_is_over(self) -> None:
         # What somebody has cancelled before is not cancelled by the clock.
@@ -433,9 +436,10 @@ class Canceller:
     def _grace_is_over(self) -> None:
         self._cancel(f"{GRACE:g} seconds more are over", at_once=True)
 
-    def _cancel(self, why: str, *, at_once: bool) -> None:
+    def _cancel(self, why: str, *, at_once: bool, by: str = "") -> None:
+        """``why`` is "" for an interrupt of the user; without ``by`` nobody has asked."""
         if self.control.requests < 2 and not (why and not at_once and self.control.requests):
-            self.control.request_cancel(at_once=at_once)
+            self.control.request_cancel(at_once=at_once, by=by, because="" if by else why)
             self._conversation.cancel_asked(self.control.requests, why)
 
 

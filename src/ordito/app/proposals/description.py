@@ -11,7 +11,7 @@ import msgspec
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
 from ordito.app.inputs.bound import BoundInputs, bind_given
-from ordito.app.inputs.gathered import gather_inputs
+from ordito.app.inputs.gathered import gather_inputs, with_secrets
 from ordito.app.inputs.user_part import new_user_part
 from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import relative_to
@@ -33,6 +33,8 @@ from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.options import recorded
 from ordito.base.sensitive import is_sensitive
 from ordito.ensemble.job_history import read_job
+from ordito.ensemble.layout import Layout
+from ordito.ensemble.manifest import read_manifest
 from ordito.ensemble.status import Status, is_complete
 from ordito.instances.static_values import check_static_values
 from ordito.model.service import Service
@@ -91,7 +93,7 @@ def _described(
     check_files(read, diagnostics, required=True)
     check_supported(read.service, diagnostics)
     # The template's own way of deploying may take inputs that the topology does not have.
-    own = without_own(gathered, read.service)
+    own = with_secrets(without_own(gathered, read.service), read.service.inputs, evaluation)
     bound = bind_given(read.service, own, diagnostics, had=None if named.given else status.inputs)
     if not diagnostics.has_errors:
         check_static_values(read.service, bound.inputs, diagnostics)
@@ -170,10 +172,7 @@ def _planned(
     )
     providers = plugins_of(place.layout, known.spec.inventory).providers
     warn_of_unheeded(known.spec.inventory, providers, read, diagnostics)
-    renews, completes = _settled(made, status, diagnostics)
-    forgets = any(name in status.given for name in request.inputs.forgotten)
-    renews |= forgets and made.plan.is_empty and not made.plan.summary.is_part
-    is_new = not user.exists
+    is_new = not user.exists or _is_untouched(place.layout, named.path)
     allowed = may_be_lost(may_lose, made.whole.service, known.snapshot)
     return Proposal(
         workflow=request.workflow,
@@ -189,25 +188,32 @@ def _planned(
             named=named.given,
             user_part=new_user_part(place.layout, named.path, _open_ones(bound.asked)) if is_new else None,
         ),
-        inputs=ProposedInputs(
-            bound.inputs,
-            status.inputs,
-            given={n: g for n, g in bound.given.items() if not is_new or is_sensitive(g.value)},
-            changed=_changed(bound.inputs, status),
-            asked={**_only_given(made.plan, described.values), **bound.asked},
-        ),
-        job=ProposedJob(told=recorded(request), renews=renews, completes=completes),
+        inputs=_inputs(described, made.plan, status, are_written=is_new),
+        job=_job(request, made, status, diagnostics),
         diagnostics=tuple(diagnostics.sorted()),
         unapproved=() if request.allow_changed else made.plan.summary.drifted,
         risks=risked(made.plan, known.snapshot, named=request.changes.replaced, allowed=allowed),
     )
 
 
-def _settled(made: MadePlan, status: Status, diagnostics: Diagnostics) -> tuple[bool, bool]:
-    """Whether a plan with nothing to do takes over changed files of the service, and whether it completes the last
-    attempt."""
+def _inputs(described: _Described, plan: Plan, status: Status, *, are_written: bool) -> ProposedInputs:
+    """The inputs of what is proposed; those that are written into `ensemble.yaml` need not be remembered."""
+    bound = described.bound
+    return ProposedInputs(
+        bound.inputs,
+        status.inputs,
+        given={n: g for n, g in bound.given.items() if not are_written or is_sensitive(g.value)},
+        changed=_changed(bound.inputs, status),
+        asked={**_only_given(plan, described.values), **bound.asked},
+    )
+
+
+def _job(request: DescriptionRequest, made: MadePlan, status: Status, diagnostics: Diagnostics) -> ProposedJob:
+    """What is proposed of the job besides its steps: whether one with nothing to do takes over changed files of the
+    service, or forgets inputs, and whether it completes the last attempt."""
+    told = recorded(request)
     if made.plan.summary.is_part:
-        return False, False
+        return ProposedJob(told=told)
     renews = made.plan.is_empty and bool(status.service) and made.measured != status.service
     if renews:
         diagnostics.note(
@@ -223,7 +229,8 @@ def _settled(made: MadePlan, status: Status, diagnostics: Diagnostics) -> tuple[
             "the last attempt failed, but nothing is left to do: this completes the deployment",
             None,
         )
-    return renews, completes
+    forgets = made.plan.is_empty and any(name in status.given for name in request.inputs.forgotten)
+    return ProposedJob(told=told, renews=renews or forgets, completes=completes)
 
 
 def changing(
@@ -274,6 +281,13 @@ def _changed(inputs: Mapping[str, object], status: Status) -> tuple[str, ...]:
     return tuple(name for name, value in inputs.items() if name not in before or before[name] != value)
 
 
+def _is_untouched(layout: Layout, service: str) -> bool:
+    """Whether there is an ensemble that was only made for a service: nothing was deployed, and nobody has written
+    anything into it yet. The first deployment writes it as it would have made it."""
+    found = read_manifest(layout)
+    return found is not None and not found.machine and found.user == new_user_part(layout, service, {})
+
+
 def _open_ones(inputs: Mapping[str, object]) -> dict[str, object]:
     """The inputs that may be written in plain text; the others are remembered sealed."""
     return {name: value for name, value in inputs.items() if not is_sensitive(value)}
@@ -282,9 +296,9 @@ def _open_ones(inputs: Mapping[str, object]) -> dict[str, object]:
 # Which service is meant: an ensemble deploys one, until its user or an upgrade names another.
 
 
-def service_to_keep(request: DescriptionRequest, known: PlanningContext, proposal: Proposal) -> str:
+def service_to_keep(request: DescriptionRequest, known: PlanningContext) -> str:
     """The path of the service that a saved plan must name, "" if the ensemble names it itself."""
-    if proposal.source.user_part is None:
+    if known.spec.user.exists:
         return ""
     return request.service or str(Path(known.place.shown) / SERVICE_FILE)
 

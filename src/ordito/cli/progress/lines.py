@@ -16,6 +16,7 @@ from ordito.cli.text_width import one_line, pad, printable, shorten
 from ordito.work.events import (
     Event,
     InstanceState,
+    JobCancelling,
     JobRollback,
     JobStarted,
     StepFailed,
@@ -38,12 +39,20 @@ MANY_ATTEMPTS, FIRST_ATTEMPTS = 20, 4
 """If an operation has more attempts than this, the first are shown, and then those with twice the last number."""
 
 
+def asked_by(event: JobCancelling) -> str:
+    """By whom a job is asked to end, or why."""
+    return f"asked by {event.by} to end" if event.by else f"it is to end: {event.because or 'somebody has asked'}"
+
+
 class LineProgress:
     """Writes a line for each transition of a step; with ``shows_output`` also the output of operations."""
 
-    def __init__(self, channel: Channel, *, shows_output: bool = False) -> None:
+    def __init__(self, channel: Channel, *, shows_output: bool = False, tells_cancelling: bool = False) -> None:
+        """``tells_cancelling`` is whether it is told here that the job is asked to end: a command that runs it says so
+        by itself, at once."""
         self._channel = channel
         self._shows_output = shows_output
+        self._tells_cancelling = tells_cancelling
         self._began = 0.0
         self._name_width = 8
         self._titles: dict[str, tuple[str, str]] = {}
@@ -79,10 +88,18 @@ class LineProgress:
                 self._line(event.at, *self._title(event.step), f"warning: {event.message}")
             case StepLog() if self._shows_output:
                 self._output(event)
+            case JobStarted() | JobRollback() | JobCancelling():
+                self._write_of_job(event)
+
+    def _write_of_job(self, event: JobStarted | JobRollback | JobCancelling) -> None:
+        match event:
             case JobStarted():
                 self._begin(event)
             case JobRollback():
                 self._channel.line(f"rolling back what was done: {plural(event.steps, 'step')}")
+            case JobCancelling() if self._tells_cancelling:
+                ends = "what runs is ended now" if event.now else "running steps finish, no others start"
+                self._line(event.at, "job", "", self._channel.paint("warning", f"{asked_by(event)}: {ends}"))
 
     def note(self, event: Event) -> None:
         """Process an event without writing anything."""

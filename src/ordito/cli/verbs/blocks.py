@@ -146,7 +146,7 @@ def test_command(session: Session, name: str, inputs: GivenInputs, service: str,
     from ordito.authoring.blocks import BlocksRequest
     from ordito.results.blocks import block_test_data
 
-    printed = _Printed(session)
+    printed = _PrintedLines(session)
     catalogs = tuple(map(str, given["catalogs"])) if isinstance(given["catalogs"], tuple) else ()
     request = BlockTestRequest(
         BlocksRequest(session.settings.directory, catalogs, service),
@@ -176,7 +176,7 @@ def _tried(what: str, tried: TriedData, channel: Channel) -> None:
         channel.line(printable(f"  {key}: {json.dumps(value, ensure_ascii=False)}"))
 
 
-class _Printed:
+class _PrintedLines:
     """What a block prints, shown line by line."""
 
     def __init__(self, session: Session) -> None:

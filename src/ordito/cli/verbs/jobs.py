@@ -277,7 +277,7 @@ def _tell(found: JobEventLines, session: Session) -> None:
     if not session.writes_text:
         session.show(JobEventsData(found.job, tuple(map(msgspec.json.decode, lines))))
         return
-    progress = LineProgress(session.out)
+    progress = LineProgress(session.out, tells_cancelling=True)
     for line in lines:
         event = event_in(line)
         if event is None:

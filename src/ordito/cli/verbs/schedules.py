@@ -13,7 +13,7 @@ from ordito.base.text import as_text
 from ordito.cli.channel import write_columns
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import SCHEDULES_VERBS, VerbGroup
-from ordito.cli.kept_things import Place, removing, show, showing
+from ordito.cli.kept_things import RemotePlace, removing, show, showing
 from ordito.cli.planned import WorkflowCommand, workflow_option
 from ordito.cli.remote import ensemble_of
 from ordito.cli.request_options import how_jobs_run, takes
@@ -44,17 +44,17 @@ def list_command(session: Session) -> ExitCode:
     return ExitCode.DONE
 
 
-class _Known(msgspec.Struct, frozen=True):
+class _ScheduleName(msgspec.Struct, frozen=True):
     id: str
     name: str
 
 
-def _place(session: Session, name: str) -> Place:
+def _place(session: Session, name: str) -> RemotePlace:
     """Where a schedule is that is named by its name or its id. Raises ``ServerError``."""
     ensemble = ensemble_of(session.settings, session.verb)
-    known = ensemble.connection.all(f"{ensemble.path}/schedules", _Known)
+    known = ensemble.connection.all(f"{ensemble.path}/schedules", _ScheduleName)
     found = next((one.id for one in known if one.name == name), name)
-    return Place(ensemble.connection, f"{ensemble.path}/schedules/{in_path(found)}", name)
+    return RemotePlace(ensemble.connection, f"{ensemble.path}/schedules/{in_path(found)}", name)
 
 
 def _facts(one: ScheduleShownData) -> Iterator[tuple[str, str]]:
@@ -193,7 +193,7 @@ def _change(
     return _changed(session, _place(session, name), {**wanted, **asked})
 
 
-def _changed(session: Session, place: Place, wanted: Mapping[str, object]) -> ExitCode:
+def _changed(session: Session, place: RemotePlace, wanted: Mapping[str, object]) -> ExitCode:
     if session.settings.environment is not None:
         raise click.UsageError("the environment of a schedule stays as it is: leave --env out, or make another one")
     from ordito.client.edits import edited

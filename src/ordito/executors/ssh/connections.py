@@ -45,7 +45,7 @@ DOWN_FOR = 30.0
 NOT_DOWN: tuple[float, type[Unreachable], str] = (0.0, Unreachable, "")
 
 
-class _Line:
+class _SharedConnection:
     """One connection, and how many commands run over it."""
 
     def __init__(self, connection: asyncssh.SSHClientConnection, above: Sequence[Any]) -> None:
@@ -81,7 +81,7 @@ class Connections:
     def __init__(self, settings: SshSettings, name: str) -> None:
         self._settings = settings
         self._name = name
-        self._lines: list[_Line] = []
+        self._lines: list[_SharedConnection] = []
         self._opening = asyncio.Lock()
         self._free = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -136,7 +136,7 @@ class Connections:
                 if line.is_open:
                     raise Unreachable(f"{self._name}: the command was not started: {error}") from None
 
-    async def _over(self, line: _Line, text: str, ears: CommandListener) -> CommandChannel:
+    async def _over(self, line: _SharedConnection, text: str, ears: CommandListener) -> CommandChannel:
         """Start a command over a connection; its place is given back once, when it has ended."""
         command = SshCommand(ears, partial(self._give_back, line), self._name)
         opening = asyncio.ensure_future(line.connection.create_session(lambda: command, text, encoding=None))
@@ -151,7 +151,7 @@ class Connections:
             raise
         return command
 
-    async def _line_with_room(self) -> _Line:
+    async def _line_with_room(self) -> _SharedConnection:
         self._use_loop()
         while True:
             if (line := self._with_room()) is not None:
@@ -185,19 +185,19 @@ class Connections:
                 line.close()
         self._lines = [line for line in self._lines if line.is_open]
 
-    def _with_room(self) -> _Line | None:
+    def _with_room(self) -> _SharedConnection | None:
         # The one that is used least: each has one process on the host, and these work side by side.
         free = [line for line in self._lines if line.has_room]
         return min(free, key=lambda line: line.busy) if free else None
 
-    def _give_back(self, line: _Line) -> None:
+    def _give_back(self, line: _SharedConnection) -> None:
         line.busy -= 1
         self._wake()
 
     def _wake(self) -> None:
         self._free.set()
 
-    async def _open(self) -> _Line:
+    async def _open(self) -> _SharedConnection:
         loop = asyncio.get_running_loop()
         until, kind, message = self._down
         if loop.time() < until:
@@ -220,13 +220,13 @@ def _close(command: SshCommand, opening: asyncio.Future[Any]) -> None:
         command.close()
 
 
-async def connect(settings: SshSettings) -> _Line:
+async def connect(settings: SshSettings) -> _SharedConnection:
     """A new connection, through the jump hosts; raises ``Unreachable``."""
     above: list[Any] = []
     try:
         for hop in settings.jump:
             above.append(await _to_hop(hop, above[-1] if above else None))
-        return _Line(await _connect(settings, above[-1] if above else None), above[::-1])
+        return _SharedConnection(await _connect(settings, above[-1] if above else None), above[::-1])
     except BaseException:
         for hop_connection in above[::-1]:
             hop_connection.close()

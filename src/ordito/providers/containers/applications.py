@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from ordito.providers.containers.asked_for import Health, application_of
-from ordito.providers.containers.engine import Container, Engine, Engines, Login, name_of
+from ordito.providers.containers.engine import Container, Engine, Engines, RegistryLogin, name_of
 from ordito.providers.containers.images import KIND, forget, forget_former, image_artifact, image_of, made_before
 from ordito.providers.containers.making import (
     WantedContainer,
@@ -43,7 +43,9 @@ class ApplicationProvider:
     name = "container-application"
     protocol = ""
 
-    def __init__(self, engines: Engines, logins: Callable[[], Mapping[str, Login]] = dict[str, Login]) -> None:
+    def __init__(
+        self, engines: Engines, logins: Callable[[], Mapping[str, RegistryLogin]] = dict[str, RegistryLogin]
+    ) -> None:
         """``logins`` gives the logins of registries in the inventory, or raises ``ProviderFailed``."""
         self._engines = engines
         self._logins = logins

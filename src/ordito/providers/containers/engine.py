@@ -283,7 +283,7 @@ ENGINES = ("podman", "docker")
 """The programs that can be the engine, in the order in which they are tried."""
 
 
-class Login(msgspec.Struct, frozen=True):
+class RegistryLogin(msgspec.Struct, frozen=True):
     """The login for a registry of images; the password is ``Sensitive``."""
 
     user: str = ""
@@ -324,7 +324,7 @@ class ContainerSettings(msgspec.Struct, frozen=True):
     base: str = ""
     """The folder for the files of operations, "" for the usual one."""
 
-    registries: Mapping[str, Login] = {}
+    registries: Mapping[str, RegistryLogin] = {}
     """Logins by the host of the registry; they override those of the service."""
 
     def image_for(self, distribution: str, version: str) -> str:

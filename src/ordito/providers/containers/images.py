@@ -13,7 +13,7 @@ from typing import TypeAlias
 import msgspec
 
 from ordito.base.sensitive import revealed
-from ordito.providers.containers.engine import LONG, Engine, Login, name_of, said
+from ordito.providers.containers.engine import LONG, Engine, RegistryLogin, name_of, said
 from ordito.work.providing import Delegation, Material, ProviderFailed
 from ordito.work.targets import Ran
 
@@ -23,7 +23,7 @@ KIND = "tosca.artifacts.Deployment.Image.Container.Docker"
 HUB, LOCAL = "docker.io", "localhost"
 """The default registry, and the prefix of the names of images that are in no registry."""
 
-Logins: TypeAlias = Callable[[], Mapping[str, Login]]
+Logins: TypeAlias = Callable[[], Mapping[str, RegistryLogin]]
 _HUBS = frozenset({"hub.docker.com", "registry.hub.docker.com", "registry-1.docker.io", "index.docker.io", HUB})
 _BUILD_FILE = re.compile(r"(Containerfile|Dockerfile)(\..+)?|.+\.(containerfile|dockerfile)", re.IGNORECASE)
 _SAVED = frozenset({"manifest.json", "index.json", "oci-layout", "repositories"})
@@ -112,7 +112,7 @@ async def _pulled(engine: Engine, artifact: Material, logins: Logins) -> str:
         return name
     login = logins().get(registry)
     if login is None:
-        login = Login(str(artifact.credential.get("user") or ""), artifact.credential.get("token"))
+        login = RegistryLogin(str(artifact.credential.get("user") or ""), artifact.credential.get("token"))
     token = revealed(login.password)
     if not token:
         ran = await engine.run("pull", *insecure, name, timeout=LONG)

@@ -19,7 +19,7 @@ from ordito.providers.containers.engine import (
     ContainerSettings,
     Engine,
     Engines,
-    Login,
+    RegistryLogin,
     labels_of,
     name_of,
     said,
@@ -61,7 +61,7 @@ def make_everywhere(section: InventorySection | None, hands: Hands) -> tuple[Pro
     engine = section.entries.get("engine") if section is not None else None
     name = section.check(engine, ENGINE, f'"engine" of {WHAT}') if section is not None and engine is not None else ""
 
-    def logins() -> Mapping[str, Login]:
+    def logins() -> Mapping[str, RegistryLogin]:
         return _settings(section).registries if section is not None else {}
 
     engines = Engines(hands, str(name or ""))

@@ -10,7 +10,7 @@ BULGE = 46.0
 """How far a curve goes out that begins and ends at the right."""
 
 
-class Placed(Protocol):
+class Rectangle(Protocol):
     """A rectangle."""
 
     x: float
@@ -24,7 +24,7 @@ Curve: TypeAlias = tuple[Point, Point, Point, Point]
 """Two ends, and two control points between them."""
 
 
-def curves(ends: Sequence[tuple[str, str]], boxes: Mapping[str, Placed]) -> list[Curve]:
+def curves(ends: Sequence[tuple[str, str]], boxes: Mapping[str, Rectangle]) -> list[Curve]:
     """The curves between pairs of boxes, by the names of these."""
     sides = [_sides(boxes[source], boxes[target]) for source, target in ends]
     meeting: dict[tuple[str, str], list[tuple[float, int, int]]] = defaultdict(list)
@@ -57,7 +57,7 @@ def path(curve: Curve) -> str:
     return f"M {begin} C {', '.join(bends)}"
 
 
-def _sides(source: Placed, target: Placed) -> tuple[str, str]:
+def _sides(source: Rectangle, target: Rectangle) -> tuple[str, str]:
     """The sides at which a curve begins and ends: those that face each other, else both right ones."""
     if source.x + source.width <= target.x:
         return "right", "left"

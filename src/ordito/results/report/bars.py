@@ -42,7 +42,7 @@ class Bar(msgspec.Struct):
     is_critical: bool = False
 
 
-class Row(msgspec.Struct):
+class BarRow(msgspec.Struct):
     """An instance."""
 
     name: str
@@ -83,14 +83,14 @@ def _end(step: CourseStep, now: float) -> float:
     return now if last is None else last
 
 
-def _rows(course: JobCourse, now: float, scale: float) -> list[Row]:
+def _rows(course: JobCourse, now: float, scale: float) -> list[BarRow]:
     decisive = frozenset(critical_path(course))
-    rows: dict[str, Row] = {}
+    rows: dict[str, BarRow] = {}
     for step in course.steps.values():
         if not step.attempts:
             continue
         name = step.instance or step.id
-        row = rows.setdefault(name, Row(name, step.began, []))
+        row = rows.setdefault(name, BarRow(name, step.began, []))
         row.began = min(row.began, step.began)
         is_critical = step.id in decisive
         row.critical |= is_critical
@@ -120,7 +120,7 @@ def _merged(bars: list[Bar]) -> list[Bar]:
     return found
 
 
-def _chosen(rows: list[Row]) -> list[Row]:
+def _chosen(rows: list[BarRow]) -> list[BarRow]:
     by_weight = sorted(rows, key=lambda row: (not row.failed, not row.critical, -row.busy, row.name))
     return sorted(by_weight[:MOST_ROWS], key=lambda row: (row.began, row.name))
 
@@ -167,7 +167,7 @@ def _load(course: JobCourse, now: float, scale: float) -> Iterator[str]:
 KINDS = {"succeeded": "ok", FAILED: "bad", RUNNING: "run", "interrupted": "wait"}
 
 
-def _row(row: Row, y: float) -> Iterator[str]:
+def _row(row: BarRow, y: float) -> Iterator[str]:
     mark = ' class="label bad-text"' if row.failed else ' class="label"'
     name = f"{'✖ ' if row.failed else ''}{clipped(row.name, 26)}"
     yield f'<g><title>{text(row.name)}</title><text{mark} x="0" y="{y + BAR:.1f}">{text(name)}</text></g>'

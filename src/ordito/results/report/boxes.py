@@ -37,7 +37,7 @@ SYMBOLS: Mapping[str, str] = {
 }
 
 
-class _Place(msgspec.Struct):
+class _PlacedBox(msgspec.Struct):
     """Where a box stands in the picture."""
 
     x: float
@@ -55,11 +55,11 @@ def topology(graph: Graph, verdicts: Mapping[str, tuple[str, str]]) -> Iterator[
     drawn = picture(graph, counts, MOST_BOXES, most_dots=MOST_DOTS)
     if not drawn.boxes:
         return
-    places: dict[str, _Place] = {}
+    places: dict[str, _PlacedBox] = {}
     for box in drawn.boxes:
         outer = places.get(box.parent)
         x, y = (box.x + outer.x, box.y + outer.y) if outer is not None else (box.x, box.y)
-        places[box.id] = _Place(x, y, box.w, box.h)
+        places[box.id] = _PlacedBox(x, y, box.w, box.h)
     lines = curves([(edge.source, edge.target) for edge in drawn.edges], places)
     wide = max([drawn.size[0], *(x + PAD for line in lines for x, _ in line)])
     size = f'width="{wide:.0f}" height="{drawn.size[1]}" viewBox="0 0 {wide:.0f} {drawn.size[1]}"'
@@ -83,7 +83,7 @@ def topology(graph: Graph, verdicts: Mapping[str, tuple[str, str]]) -> Iterator[
     yield "</svg>"
 
 
-def _box(box: PictureBox, at: _Place, instances: list[tuple[str, str]], *, is_host: bool) -> Iterator[str]:
+def _box(box: PictureBox, at: _PlacedBox, instances: list[tuple[str, str]], *, is_host: bool) -> Iterator[str]:
     kind = "host" if is_host else "leaf"
     yield f"<g><title>{text(f'{box.title}: {box.type}')}</title>"
     place = f'x="{at.x:.0f}" y="{at.y:.0f}" width="{at.width:.0f}" height="{at.height:.0f}"'

@@ -39,7 +39,8 @@ class Principal(msgspec.Struct, frozen=True):
     """The projects to which a token is narrowed, none for all."""
 
     made_by: str = ""
-    """The user who made the token of an account, and so may act as it; "" for a user."""
+    """The user who made the token of an account, and so may act as it; "" for a user, and where an earlier version has
+    made the token and did not say for whom."""
 
     @property
     def id(self) -> str:
@@ -48,8 +49,9 @@ class Principal(msgspec.Struct, frozen=True):
 
     @property
     def behind(self) -> str:
-        """The id of who answers for what it does: of an account, the user who made its token."""
-        return self.made_by or self.id
+        """The id of who answers for what it does: of an account, the user who made its token, "" where nobody knows
+        who that was."""
+        return self.made_by if self.kind == ACCOUNT else self.id
 
     def permissions(self, project: str, ensemble: str = "") -> frozenset[Permission]:
         """What it may do in a project, or in an ensemble of it."""
@@ -98,6 +100,11 @@ def account_principal(connection: Connection, project: str, name: str, **more: o
     rows = connection.execute(select(BINDINGS).where(of_account)).all()
     grants = _grants((row.project, row.ensemble, row.role) for row in rows)
     return msgspec.structs.replace(Principal(ACCOUNT, name, project, grants=grants), **more)
+
+
+def is_user(name: str) -> bool:
+    """Whether an id, as ``Principal.id`` gives it, is that of a user."""
+    return bool(name) and "/" not in name
 
 
 def principal_of(connection: Connection, name: str) -> Principal | None:

@@ -18,6 +18,7 @@ from ordito.results.findings import FindingData
 from ordito.results.server_plans import ApprovalData, ApprovalsData, AuthorData, PlanProblem, WantedApprovals
 from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import APPROVALS, FREEZES, PLANS, SCHEDULES, SOURCES
+from ordito.server.identity.principal import ACCOUNT, is_user
 from ordito.server.names import Text
 from ordito.server.packages import package_named
 from ordito.server.plans.asked import ASKED, AskedOptions, job_options, kind_of, request_of
@@ -249,14 +250,22 @@ def answering(connection: Connection, row: Row[Any], who: str) -> str:
     return connection.execute(select(SCHEDULES.c.who).where(named)).scalar() or ""
 
 
-def people_behind(connection: Connection, row: Row[Any]) -> frozenset[str]:
-    """The ids of those for whom a plan is one of their own: who answers for it now, and the user who was
-    behind it when it was asked for."""
-    return frozenset({answering(connection, row, row.who), row.made_by} - {""})
+def people_behind(connection: Connection, row: Row[Any]) -> frozenset[str] | None:
+    """The ids of those for whom a plan is one of their own: who answers for it now, and the user who was behind it when
+    it was asked for. None where no user is known who was, as for a token of an account that an earlier version has
+    made: then it may be anybody's."""
+    now = answering(connection, row, row.who)
+    user = row.made_by or ("" if row.kind == ACCOUNT else now)
+    return frozenset({now, row.made_by} - {""}) if is_user(user) else None
 
 
 SCHEDULE, SOURCE = "schedule", "git"
 """The kinds of authors that act for somebody."""
+
+
+def wanted_before(row: Row[Any]) -> tuple[WantedApprovals, ...]:
+    """The approvals that a plan needs, as they are kept with it."""
+    return msgspec.json.decode(row.wanted, type=tuple[WantedApprovals, ...]) if row.wanted else ()
 
 
 def approvals(connection: Connection, row: Row[Any]) -> ApprovalsData:
@@ -269,11 +278,12 @@ def approvals(connection: Connection, row: Row[Any]) -> ApprovalsData:
             .order_by(APPROVALS.c.created)
         )
     )
-    wanted = msgspec.json.decode(row.wanted, type=tuple[WantedApprovals, ...]) if row.wanted else ()
+    wanted = wanted_before(row)
     behind = people_behind(connection, row)
     found = []
     for one in wanted:
-        fitting = given if one.author_may else tuple(a for a in given if a.who not in behind)
+        others = () if behind is None else tuple(a for a in given if a.who not in behind)
+        fitting = given if one.author_may else others
         found.append(msgspec.structs.replace(one, given=counted(connection, row.project, row.ensemble, one, fitting)))
     return ApprovalsData(tuple(found), given)
 

@@ -55,11 +55,12 @@ async def _cancel(call: ApiCall) -> Reply:
         # Asked a second time, it would end what runs.
         return kept
     try:
-        is_heard = await asyncio.to_thread(ask, layout, job, NOW if given.now else CANCEL)
+        by = Author(call.principal.kind, call.principal.id).shown
+        is_heard = await asyncio.to_thread(ask, layout, job, NOW if given.now else CANCEL, by)
         if not is_heard:
             # Nobody listens: it was interrupted, or is being closed.
             await _must_be_free(layout)
-            await _start(call, ResumeItem(directory, cancels=True))
+            await _start(call, ResumeItem(directory, cancels=True, by=by))
     except (ApiProblem, EnsembleError, OSError):
         await call.let_go()
         raise

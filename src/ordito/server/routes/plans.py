@@ -174,8 +174,9 @@ def _is_author(call: ApiCall, row: Row[Any]) -> bool:
 
 def _is_own(connection: Connection, call: ApiCall, row: Row[Any]) -> bool:
     """Whether a plan is that of who asks: also where a schedule or a source that they have made has asked for it, or an
-    account of which they hold a token."""
-    return bool({call.principal.id, call.principal.behind} & people_behind(connection, row))
+    account of which they hold a token; and where nobody knows whose it is."""
+    behind = people_behind(connection, row)
+    return behind is None or call.principal.id in behind or call.principal.behind in behind
 
 
 async def _whole(call: ApiCall, plan: str, of: tuple[str, str]) -> AskedPlan:
@@ -474,6 +475,16 @@ async def _may_be_shown(call: ApiCall, workflow: str, stored: StoredRequest) -> 
 # ---------------------------------------------------------------------------------------- approving, applying, leaving
 
 
+OWN = (
+    "nobody approves or rejects a plan of their own, nor one of an account whose token they have made",
+    "somebody else who may approve has to look at it",
+)
+UNKNOWN_AUTHOR = (
+    "an account has asked for this plan, and nobody knows who made its token: that was done by an earlier version",
+    "make a new token of the account, and ask for it again; what an account has scheduled is to be saved again",
+)
+
+
 async def _decide(call: ApiCall) -> Reply:
     given: ApprovalDecision = call.body
     of, plan, who = (call.project, call.ensemble), call.path["id"], call.principal
@@ -482,9 +493,7 @@ async def _decide(call: ApiCall) -> Reply:
         row = plan_row(connection, of, plan)
         _must_be(row, (PlanState.READY, PlanState.WAITING), given.digest)
         if _is_own(connection, call, row) and not _author_may(connection, row):
-            hint = "somebody else who may approve has to look at it"
-            text = "nobody approves or rejects a plan of their own, nor one of an account whose token they have made"
-            raise ApiProblem("own-plan", text, hint)
+            raise ApiProblem("own-plan", *(OWN if people_behind(connection, row) is not None else UNKNOWN_AUTHOR))
         if who.kind != USER:
             raise ApiProblem("forbidden", "only users approve and reject", "sign in as a user")
         mine = (APPROVALS.c.plan == plan) & (APPROVALS.c.who == who.id)

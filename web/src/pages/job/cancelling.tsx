@@ -24,7 +24,8 @@ export function Cancelling({ of, course, allowed }: CancellingProps): ReactNode 
   const isInterrupted = course.status === "interrupted";
   const running = (course.counts["r"] ?? 0) + (course.counts["w"] ?? 0);
   const rest = Math.max(0, course.total - course.done - running);
-  const isNow = isAsked && !isInterrupted;
+  const asked = course.cancelled;
+  const isNow = (isAsked || asked !== null) && !isInterrupted;
   return (
     <>
       {isInterrupted && (
@@ -32,9 +33,9 @@ export function Cancelling({ of, course, allowed }: CancellingProps): ReactNode 
           Resume…
         </Action>
       )}
-      {isAsked && (
+      {isNow && (
         <span className="muted" role="status">
-          it is ending
+          it is ending{asked && `: ${askedBy(asked)}`}
         </span>
       )}
       <Action className={isNow ? "button danger" : "button"} does={() => setOpen("cancel")} unable={unable("control")}>
@@ -71,6 +72,11 @@ export function Cancelling({ of, course, allowed }: CancellingProps): ReactNode 
       )}
     </>
   );
+}
+
+/** By whom a job was asked to end and how, or why. */
+export function askedBy({ by, now, because }: NonNullable<Course["cancelled"]>): string {
+  return `${by ? `asked by ${by}` : because}${now ? ", at once" : ""}`;
 }
 
 function steps(count: number): string {

@@ -26,6 +26,7 @@ function timeline(more: Partial<TimelineData> = {}): TimelineData {
       step: {},
     },
     critical: [0],
+    cancelled: null,
     ...more,
   };
 }
@@ -147,4 +148,13 @@ test("what is left is told once something is known", () => {
   const course = new Course(timeline(), steps({ succeeded: 1, "no-op": 1, running: 1, pending: 1 }));
   assert.equal(course.left(T0 + 60_000), 60);
   assert.equal(new Course(timeline(), steps({ succeeded: 1, pending: 999 })).left(T0 + 60_000), undefined);
+});
+
+test("it is told who has asked it to end, and how", () => {
+  const course = new Course(timeline());
+  assert.equal(course.cancelled, null);
+  course.take(told("job.cancelling", "", 400, { by: "ann" }));
+  assert.deepEqual(course.cancelled, { by: "ann", now: false, because: "" });
+  course.take(told("job.cancelling", "", 500, { because: "60 seconds are over", now: true }));
+  assert.deepEqual(course.cancelled, { by: "", now: true, because: "60 seconds are over" });
 });

@@ -68,6 +68,8 @@ export class Course {
   /** `running`, `interrupted`, or how the job ended. */
   status: string;
   workflow: string;
+  /** That it was asked to end, for the last time. */
+  cancelled: { by: string; now: boolean; because: string } | null;
   /** Milliseconds after its begin, -1 if it has not ended. */
   ended: number;
   /** The latest moment that is known, in milliseconds after the begin. */
@@ -95,6 +97,7 @@ export class Course {
     this.t0 = timeline.t0;
     this.ended = timeline.end;
     this.status = timeline.status;
+    this.cancelled = timeline.cancelled;
     this.workflow = timeline.workflow;
     this.critical = new Set(timeline.critical);
     this.#named = new Map(Object.entries(step).map(([number, id]) => [Number(number), id]));
@@ -244,6 +247,9 @@ export class Course {
       case "step.skipped":
         this.#finish(told, at, told.needless ? "u" : "k");
         return undefined;
+      case "job.cancelling":
+        this.cancelled = { by: told.by ?? "", now: told.now ?? false, because: told.because ?? "" };
+        return undefined;
       // The plan has other steps now, or it is known what decided how long it took.
       case "job.started":
       case "job.rollback":
@@ -342,6 +348,9 @@ interface Told {
   next?: number;
   attempts?: number;
   seconds?: number;
+  by?: string;
+  now?: boolean;
+  because?: string;
   outcome?: { exit_code?: number | null; message?: string; tail?: string[] };
 }
 

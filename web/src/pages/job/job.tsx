@@ -17,7 +17,7 @@ import { useWords } from "../../parts/words.ts";
 import { useKeys } from "../../shell/keys.ts";
 import { LogView } from "../log/log-part.tsx";
 import type { PageProps } from "../routes.ts";
-import { Cancelling } from "./cancelling.tsx";
+import { askedBy, Cancelling } from "./cancelling.tsx";
 import { ChosenStep } from "./chosen-step.tsx";
 import type { Course } from "./course.ts";
 import { Downloads } from "./downloads.tsx";
@@ -170,6 +170,7 @@ function Head({ of, head, course, allowed }: HeadProps): ReactNode {
         )}
         {head.by && <span>asked by {head.by}</span>}
         {head.approvedBy.length > 0 && <span>approved by {head.approvedBy.join(", ")}</span>}
+        {course?.isOver && course.cancelled && <span>cancelled, {askedBy(course.cancelled)}</span>}
         {head.cause && <span>because of {head.cause}</span>}
         {head.plan && <Link href={ensembleAddress(of, `plans/${head.plan}`)}>its plan</Link>}
         {head.revision > 0 && <span className="figure">made revision {head.revision}</span>}

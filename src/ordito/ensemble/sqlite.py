@@ -1,16 +1,18 @@
-"""The tables of the journal, and how its database is opened, whichever version wrote it."""
+"""The journal's database as a file of SQLite, whichever version wrote it."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.former_rows import brought_up_to_date
+from ordito.ensemble.journal_database import PUT_RECORDS, Statement
 from ordito.ensemble.journal_errors import NO_JOURNAL, journal_explained
 from ordito.source.reach import check_opened
 
@@ -37,8 +39,45 @@ CREATE TABLE link (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLO
 CREATE TABLE attribute (entity TEXT, name TEXT, value BLOB NOT NULL, PRIMARY KEY (entity, name)) WITHOUT ROWID;
 CREATE TABLE output (entity TEXT, operation TEXT, body BLOB NOT NULL, PRIMARY KEY (entity, operation)) WITHOUT ROWID;
 """
-JOB_TABLES = ("job", "steps", "edges", "record", "previous")
-STATE_TABLES = ("instance", "link", "attribute", "output")
+
+
+class SqliteDatabase:
+    """The rows of one ensemble in a file of its own: whoever holds the lock of the ensemble is the only one that
+    writes, so that nobody is ever fenced. Errors name the file."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        """``connection`` is given away."""
+        self._path = path
+        self._db = connection
+
+    def write(self, doing: str, statements: Sequence[Statement]) -> None:
+        """See ``JournalDatabase``."""
+        with writing(self._db, self._path, doing) as db:
+            _execute(db, statements)
+
+    def append(self, job: str, first: int, bodies: Sequence[bytes], more: Sequence[Statement] = ()) -> None:
+        """See ``JournalDatabase``."""
+        with writing(self._db, self._path, "write to") as db:
+            db.executemany(PUT_RECORDS, enumerate(bodies, first))
+            _execute(db, more)
+
+    def reading(self) -> AbstractContextManager[object]:
+        """See ``JournalDatabase``."""
+        return reading(self._db, self._path)
+
+    def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+        """See ``JournalDatabase``."""
+        return self._db.execute(query, parameters)
+
+    def shut(self) -> None:
+        """See ``JournalDatabase``."""
+        with journal_explained("close", self._path):
+            self._db.close()
+
+
+def _execute(db: sqlite3.Connection, statements: Sequence[Statement]) -> None:
+    for statement, parameters in statements:
+        db.executemany(statement, parameters)
 
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
@@ -132,17 +171,6 @@ def _make(db: sqlite3.Connection) -> None:
     """Make the tables; in one transaction, so that they are there all or not at all."""
     marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
     db.executescript(f"BEGIN IMMEDIATE; {TABLES} {marks} COMMIT;")
-
-
-def meta(db: sqlite3.Connection, key: str) -> bytes | None:
-    """The value of a key in the table ``meta``."""
-    row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return None if row is None else bytes(row[0])
-
-
-def set_meta(db: sqlite3.Connection, key: str, value: bytes) -> None:
-    """Set the value of a key in the table ``meta``."""
-    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
 
 # Transactions of the databases of an ensemble, the journal and the inbox: what SQLite says is explained.

@@ -1,0 +1,168 @@
+"""A blueprint becomes one service file of TOSCA, each part of which stands where it was written: whoever reads the file
+afterwards needs to know nothing of Cloudify, and findings show the author's own lines."""
+
+from __future__ import annotations
+
+from ordito.base.diagnostics import Diagnostics
+from ordito.base.span import Span
+from ordito.lowering.cloudify.ancestry import Ancestry
+from ordito.lowering.cloudify.groups import GroupsOf, check_workflows
+from ordito.lowering.cloudify.implementations import Implementations, check_plugins
+from ordito.lowering.cloudify.making import sequence, text
+from ordito.lowering.cloudify.merging import Merged, merge
+from ordito.lowering.cloudify.operations import OperationsOf
+from ordito.lowering.cloudify.parameters import ParametersOf
+from ordito.lowering.cloudify.parts import FOLDER, Part, Parts, version_of
+from ordito.lowering.cloudify.schemas import Schemas
+from ordito.lowering.cloudify.templates import TemplatesOf
+from ordito.lowering.cloudify.types import TypesOf
+from ordito.lowering.cloudify.values import Values, is_call
+from ordito.lowering.cloudify.words import in_words_of_blueprints
+from ordito.source.loader import Document
+from ordito.source.nodes import Node, Scalar
+from ordito.source.package import Package
+from ordito.source.scalars import core_value
+from ordito.syntax.service_template import ImportDefinition, Lowered, ServiceFile
+from ordito.syntax.topology import TopologyTemplate
+
+BASE = f"{FOLDER}base.yaml"
+"""The types that all types of a blueprint derive from."""
+
+
+def is_blueprint(document: Document) -> bool:
+    """Whether a document says that it is a blueprint of Cloudify."""
+    return version_of(document) is not None
+
+
+def refuse_blueprint(document: Document, wanted_by: Span, diagnostics: Diagnostics) -> None:
+    """Report a blueprint that a file of TOSCA imports."""
+    version = version_of(document)
+    diagnostics.error(
+        "other-language",
+        f"a file of TOSCA imports a blueprint of Cloudify ({version.text if version else ''})",
+        wanted_by,
+        hint="import files of TOSCA only; profile:cloudify has the types of Cloudify",
+    )
+
+
+def read_blueprint(document: Document, file: str, package: Package, diagnostics: Diagnostics) -> ServiceFile | None:
+    """Read a blueprint and all that it imports; None, with the reason in ``diagnostics``, where it is none."""
+    diagnostics.wording = in_words_of_blueprints
+    parts = Parts(package, diagnostics)
+    parts.gather(document, file)
+    if not parts.found:
+        return None
+    merged = merge(parts.found, parts.dialect, diagnostics)
+    if parts.incomplete:
+        for section in merged.sections.values():
+            section.all_lost = True
+    return _Lowering(merged, parts, package, diagnostics).file()
+
+
+class _Lowering:
+    """What is known of a blueprint while it is lowered."""
+
+    def __init__(self, merged: Merged, parts: Parts, package: Package, diagnostics: Diagnostics) -> None:
+        self._merged = merged
+        self._parts: list[Part] = parts.found
+        self._diagnostics = diagnostics
+        version = parts.dialect.name
+        self._version = version
+        self._values = Values(version, diagnostics, {"get_label": self._label, "get_sys": self._fact})
+        self._name = package.name
+        self._schemas = Schemas(self._values, merged["data_types"], version, diagnostics)
+        self._implementations = Implementations(merged["plugins"], package, diagnostics)
+        self._operations = OperationsOf(self._implementations, self._schemas, self._values, diagnostics)
+        self._nodes = Ancestry(merged["node_types"])
+        self._relationships = Ancestry(merged["relationships"])
+
+    def file(self) -> ServiceFile:
+        """The service file."""
+        merged = self._merged
+        main = merged.main
+        check_plugins(merged["plugins"], self._diagnostics)
+        self._check_labels()
+        types = TypesOf(self._schemas, self._operations, self._diagnostics)
+        further = [p for p in self._parts[1:] if not p.is_bundled]
+        version = main.tosca_definitions_version
+        assert version is not None
+        base = ImportDefinition(at=main.at, file=text(BASE, version))
+        return ServiceFile(
+            at=main.at,
+            tosca_definitions_version=version,
+            description=merged.first["description"],
+            imports=[base],
+            data_types=types.data(merged["data_types"]),
+            node_types=types.nodes(self._nodes, merged["node_types"]),
+            relationship_types=types.relationships(self._relationships, merged["relationships"]),
+            topology_template=self._topology(),
+            metadata=self._metadata(),
+            lowered=Lowered(tuple(p.file for p in further), tuple(p.content.at.source for p in self._parts[1:])),
+        )
+
+    def _topology(self) -> TopologyTemplate:
+        merged = self._merged
+        parameters = ParametersOf(self._schemas, self._values, self._version, self._diagnostics)
+        check_workflows(merged["workflows"], self._implementations, parameters, self._diagnostics)
+        templates = TemplatesOf(
+            merged["node_templates"],
+            self._nodes,
+            self._relationships,
+            self._operations,
+            self._values,
+            self._diagnostics,
+        )
+        groups = GroupsOf(merged, self._values, self._diagnostics)
+        nodes = templates.lowered()
+        outputs = parameters.outputs(merged["outputs"], merged["capabilities"])
+        inputs = parameters.inputs(merged["inputs"])
+        inputs.update(parameters.secrets(self._values.secrets))
+        return TopologyTemplate(
+            at=merged.main.at,
+            inputs=inputs,
+            node_templates=nodes,
+            groups=groups.groups(),
+            policies=groups.policies(),
+            outputs=outputs,
+        )
+
+    def _label(self, path: list[str]) -> Node | None:
+        """The values of a label, or one of them."""
+        label = self._merged["labels"].get(path[0])
+        if label is None or len(path) > 2:
+            return None
+        if len(path) == 1:
+            return sequence(label.values, label.at)
+        at = int(path[1]) if path[1].isdecimal() else -1
+        return label.values[at] if 0 <= at < len(label.values) else None
+
+    def _fact(self, path: list[str]) -> str | None:
+        """What is known of a deployment without a manager."""
+        known = {("tenant", "name"): "default_tenant", ("deployment", "owner"): "admin"}
+        known |= {("deployment", what): self._name for what in ("id", "name", "blueprint")}
+        return known.get((path[0], path[-1])) if len(path) == 2 else None
+
+    def _check_labels(self) -> None:
+        """Report values of labels that are no texts; labels of the blueprint itself may not be functions either."""
+        for section in ("labels", "blueprint_labels"):
+            for label in self._merged[section].values():
+                for node in label.values:
+                    is_text = isinstance(node, Scalar) and isinstance(core_value(self._values.single(node)), str)
+                    if not is_text and not (section == "labels" and is_call(node)):
+                        what = "a text or a function" if section == "labels" else "a text"
+                        self._diagnostics.error(
+                            "bad-value", f"the value of a label is {what}", node.span, hint="write it in quotes"
+                        )
+
+    def _metadata(self) -> dict[str, Scalar] | None:
+        """The single values among the metadata; and labels, each with its values."""
+        found: dict[str, Scalar] = {}
+        written = self._merged.first["metadata"]
+        for key, node in written.entries() if written is not None else ():
+            if isinstance(node, Scalar) and not key.text.startswith("ordito."):
+                found[key.text] = node
+        for section in ("labels", "blueprint_labels"):
+            for name, label in self._merged[section].items():
+                values = [n.text for n in label.values if isinstance(n, Scalar)]
+                found[f"{section}.{name}"] = text(", ".join(values), label.at, plain=False)
+        return found or None

@@ -1,0 +1,308 @@
+"""Operations of types and templates: what runs, where, with which inputs, how often (sections 6.4 and 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ordito.base.diagnostics import Diagnostics, Related
+from ordito.base.span import Span
+from ordito.lowering.cloudify.ancestry import Operations
+from ordito.lowering.cloudify.implementations import (
+    CENTRAL,
+    EXECUTORS,
+    NOTHING,
+    OF_PROGRAM,
+    SCRIPT_PATH,
+    SCRIPT_SOURCE,
+    Found,
+    Implementations,
+    Runs,
+    kind_of,
+)
+from ordito.lowering.cloudify.making import mapping, text
+from ordito.lowering.cloudify.schemas import ANY, Schemas
+from ordito.lowering.cloudify.values import Values
+from ordito.source.nodes import Node, Scalar, is_null
+from ordito.syntax import entities
+from ordito.syntax.cloudify.entities import CloudifyOperation, PropertySchema, TypeOperation
+from ordito.syntax.cloudify.shapes import Table
+from ordito.syntax.shapes import Entries
+
+LIFECYCLE = "cloudify.interfaces.relationship_lifecycle"
+ORCHESTRATOR = "ORCHESTRATOR"
+MOST_ATTEMPTS = 1000
+"""The attempts of an operation that is retried without end."""
+
+
+class Settings(msgspec.Struct):
+    """How often the operations of a template are tried, as entries of its metadata."""
+
+    entries: dict[str, Scalar]
+
+    def add(self, interface: str, operation: str, written: CloudifyOperation) -> None:
+        """Add what an operation says."""
+        place = written.span
+        at = written.key or written.at
+        assert place is not None
+        if written.max_retries is not None:
+            attempts = MOST_ATTEMPTS if written.max_retries < 0 else min(int(written.max_retries) + 1, MOST_ATTEMPTS)
+            self.entries[f"ordito.{interface}.{operation}.attempts"] = text(str(attempts), at)
+        if written.retry_interval is not None:
+            interval = f"{written.retry_interval:g}"
+            self.entries[f"ordito.{interface}.{operation}.interval"] = text(interval, at)
+
+
+class OperationsOf:
+    """Lowers operations."""
+
+    def __init__(
+        self, implementations: Implementations, schemas: Schemas, values: Values, diagnostics: Diagnostics
+    ) -> None:
+        self._implementations = implementations
+        self._schemas = schemas
+        self._values = values
+        self._diagnostics = diagnostics
+
+    # ---------------------------------------------------------------------------------------------------- types
+
+    def of_type(
+        self, written: Mapping[str, Table] | None, side: str = ""
+    ) -> dict[str, entities.InterfaceDefinition] | None:
+        """The interfaces of a type, or those of one side of a relationship type."""
+        if written is None:
+            return None
+        return {
+            name: made
+            for table in written.values()
+            for name, made in [self._interface(table.key, self._typed(table), side)]
+        }
+
+    def of_operations(
+        self, found: Operations, side: str = "", at: Node | None = None
+    ) -> dict[str, entities.InterfaceDefinition]:
+        """The interfaces of a type with all that it inherits."""
+        made: dict[str, entities.InterfaceDefinition] = {}
+        for interface, operations in found.items():
+            first = next((o.key for o in operations.values() if o.key is not None), None)
+            place = first if first is not None else at
+            if place is None:
+                continue
+            lowered = {name: self._of_type(operation) for name, operation in operations.items()}
+            name, item = self._interface(text(interface, place), lowered, side)
+            made[name] = item
+        return made
+
+    def _typed(self, table: Table) -> dict[str, entities.OperationDefinition]:
+        found = Entries()
+        found.lose(table.operations.lost)
+        found.update((name, self._of_type(operation)) for name, operation in table.operations.items())
+        return found
+
+    def _interface(
+        self, key: Scalar, operations: dict[str, entities.OperationDefinition], side: str
+    ) -> tuple[str, entities.InterfaceDefinition]:
+        name = interface_name(key.text, side)
+        head = key if name == key.text else text(name, key)
+        return name, entities.InterfaceDefinition(at=key, key=head, type=key, operations=operations)
+
+    def _of_type(self, written: TypeOperation) -> entities.OperationDefinition:
+        self.check_executor(written)
+        found = self._implementations.of(written.implementation)
+        inputs = written.inputs or {}
+        self._refuse_given_script(found, inputs, {n: i.at for n, i in inputs.items()})
+        path: Scalar | None = written.implementation
+        if found.by_path:
+            default = inputs[SCRIPT_PATH].default if SCRIPT_PATH in inputs else None
+            path = default if isinstance(default, Scalar) else None
+        declared = [(i.key, self._declared(i)) for n, i in inputs.items() if i.key is not None and n not in HIDDEN]
+        return entities.OperationDefinition(
+            at=written.at,
+            key=written.key,
+            implementation=self._implementation(written, found, path, of_type=True),
+            inputs=mapping(declared, written.at) if declared else None,
+            replaces=True,
+        )
+
+    def _declared(self, written: PropertySchema) -> Node:
+        """The definition of an input, as it would be written."""
+        at = written.at
+        made: list[tuple[Scalar, Node]] = [(text("type", at), text(ANY, at))]
+        if written.type is not None:
+            self._schemas.known(written.type)
+        if written.required is False:
+            made.append((text("required", at), text("false", at)))
+        if written.default is not None and not is_null(written.default):
+            made.append((text("default", at), self._values.lowered(written.default)))
+        return mapping(made, at)
+
+    # ------------------------------------------------------------------------------------------------ templates
+
+    def of_template(
+        self,
+        written: Mapping[str, Table] | None,
+        inherited: Operations,
+        settings: Settings,
+        owner: str,
+        side: str = "",
+    ) -> dict[str, entities.InterfaceDefinition] | None:
+        """The interfaces that a template, or a relationship of one, writes."""
+        if written is None:
+            return None
+        found: dict[str, entities.InterfaceDefinition] = {}
+        for table in written.values():
+            of_type = inherited.get(table.key.text, {})
+            made = Entries()
+            made.lose(table.operations.lost)
+            for name, item in table.operations.items():
+                made[name] = self._of_template(item, of_type.get(name), owner)
+                settings.add(interface_name(table.key.text, side), name, item)
+            name, interface = self._interface(table.key, made, side)
+            found[name] = interface
+        return found
+
+    def _of_template(
+        self, written: CloudifyOperation, inherited: TypeOperation | None, owner: str
+    ) -> entities.OperationDefinition:
+        self.check_executor(written)
+        own = written.implementation.text if written.implementation is not None else ""
+        before = inherited.implementation if inherited is not None else None
+        gives = written.inputs is not None or written.executor is not None
+        merges = before is not None and (own == before.text or (not own and gives))
+        source = before if merges and not own else written.implementation
+        found = self._implementations.of(source) if own or merges else NOTHING
+        given = written.inputs.values if written.inputs is not None else {}
+        self._refuse_given_script(found, given, given)
+        path: Scalar | None = source
+        if found.by_path:
+            path = self._path_of(given, inherited if merges else None)
+        if merges and inherited is not None:
+            self._check_given(inherited, given, written, owner)
+        entries = [] if written.inputs is None else [*written.inputs.entries()]
+        inputs = [(key, self._values.lowered(node)) for key, node in entries if key.text not in HIDDEN]
+        settled = _settled(written, inherited) if merges and inherited is not None else written
+        return entities.OperationDefinition(
+            at=written.at,
+            key=written.key,
+            implementation=self._implementation(settled, found, path),
+            inputs=mapping(inputs, written.at) if inputs else None,
+            replaces=not merges,
+        )
+
+    def _path_of(self, given: Mapping[str, Node], inherited: TypeOperation | None) -> Scalar | None:
+        node = given.get(SCRIPT_PATH)
+        if node is None and inherited is not None and SCRIPT_PATH in (inherited.inputs or {}):
+            assert inherited.inputs is not None
+            node = inherited.inputs[SCRIPT_PATH].default
+        return node if isinstance(node, Scalar) else None
+
+    def _check_given(
+        self, inherited: TypeOperation, given: Mapping[str, Node], written: CloudifyOperation, owner: str
+    ) -> None:
+        """Report inputs that the type asks for and that have no value."""
+        for name, item in (inherited.inputs or {}).items():
+            if item.required is not False and item.default is None and name not in given:
+                self.report_missing(item, written.name, owner, written.key or written.at)
+
+    def report_missing(self, item: PropertySchema, operation: str, owner: str, at: Node) -> None:
+        """Report an input of an operation without a value."""
+        self._diagnostics.error(
+            "missing-value",
+            f'operation "{operation}" of {owner} lacks the required input "{item.name}"',
+            at.span,
+            hint='give it a value below "inputs:" of the operation',
+            related=(Related("declared here", item.span),),
+        )
+
+    # ------------------------------------------------------------------------------------------------- what runs
+
+    def check_executor(self, written: CloudifyOperation) -> None:
+        """Report an executor that there is not."""
+        if written.executor is not None and written.executor.text not in EXECUTORS:
+            self._diagnostics.unknown("bad-value", "executor", written.executor.text, written.executor.span, EXECUTORS)
+
+    def _implementation(
+        self, written: CloudifyOperation, found: Found, path: Scalar | None, *, of_type: bool = False
+    ) -> entities.Implementation | None:
+        runs_script = found.runs is Runs.SCRIPT or found.by_path
+        if not runs_script or path is None:
+            if not of_type and is_unsupported(found):
+                self.report_unsupported(written.name, found, (written.implementation or written.key or written.at).span)
+            return None
+        if found.by_path and not self._check_path(path):
+            return None
+        kind = text(kind_of(path.text), path)
+        artifact = entities.ArtifactDefinition(at=path, type=kind, file=path)
+        own = written.executor.text if written.executor is not None else ""
+        central = (own or self._implementations.executor(found.plugin)) == CENTRAL
+        host = text(ORCHESTRATOR, written.executor or path) if central else None
+        timeout = int(written.timeout) if written.timeout else None
+        return entities.Implementation(at=written.at, primary=artifact, operation_host=host, timeout=timeout)
+
+    def _check_path(self, path: Scalar) -> bool:
+        """Report a script that is not there."""
+        if "://" in path.text or self._implementations.has_file(path.text):
+            return True
+        self._diagnostics.error(
+            "missing-artifact",
+            f"there is no file {path.text} beside the blueprint",
+            path.span,
+            hint="paths of scripts begin in the folder of the main file",
+        )
+        return False
+
+    def unsupported(self, written: CloudifyOperation) -> Found | None:
+        """What an operation is that nothing here can run; None for any other."""
+        found = self._implementations.of(written.implementation)
+        return found if is_unsupported(found) else None
+
+    def report_unsupported(self, operation: str, found: Found, at: Span) -> None:
+        """Warn of an operation that nothing here can run."""
+        what = "a script within the blueprint" if found.runs is Runs.INLINE else f"{found.function} of {found.plugin}"
+        self._diagnostics.warning(
+            "unsupported-plugin-operation",
+            f'operation "{operation}" is {what}, which is not run here',
+            at,
+            hint="write a script beside the blueprint, and name it as the implementation",
+        )
+
+    def _refuse_given_script(self, found: Found, given: Mapping[str, object], at: Mapping[str, Node]) -> None:
+        """A script that is named as the implementation is not named again as an input."""
+        if found.runs is not Runs.SCRIPT:
+            return
+        for name in HIDDEN:
+            if name in given:
+                self._diagnostics.error(
+                    "reserved-name",
+                    f'"{name}" cannot be given to an operation that is a script already',
+                    at[name].span,
+                    hint="remove it, or rename the input",
+                )
+
+
+HIDDEN = frozenset({SCRIPT_PATH, SCRIPT_SOURCE})
+
+
+def is_unsupported(found: Found) -> bool:
+    """Whether an implementation is something that nothing here can run."""
+    return found.runs in (Runs.FUNCTION, Runs.INLINE) and not found.by_path and found.plugin not in OF_PROGRAM
+
+
+def interface_name(name: str, side: str) -> str:
+    """What an interface of one side of a relationship is called in the model, where the interface of the lifecycle has
+    the name of the side."""
+    if not side:
+        return name
+    return side if name == LIFECYCLE else f"{name}@{side}"
+
+
+def _settled(written: CloudifyOperation, inherited: TypeOperation) -> CloudifyOperation:
+    """What an operation says, with what its type says of where and how often it runs."""
+    names = ("executor", "max_retries", "retry_interval", "timeout", "timeout_recoverable")
+    fields = {
+        name: getattr(inherited, name) if getattr(written, name) is None else getattr(written, name) for name in names
+    }
+    return CloudifyOperation(
+        at=written.at, key=written.key, implementation=written.implementation or inherited.implementation, **fields
+    )
