@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from playwright.sync_api import expect
 from ordito.cli.main import run
 from tests.browser.conftest import ADMIN, VIEWER, Opens
 from tests.server.conftest import SERVICE
-from tests.support.serving import Client
+from tests.support.serving import Client, Served
 
 SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
 
@@ -263,4 +264,20 @@ def test_a_server_that_is_away_dims_what_shows(opens: Opens) -> None:
     assert tab.findings() == []
     page.unroute_all()
     page.get_by_role("button", name="offline").click()
+    tab.wait_until_live()
+
+
+def test_a_server_that_hangs_is_not_shown_as_live(opens: Opens, served: Served) -> None:
+    """Its connection stays open, and nothing comes from it, not even that there is nothing new."""
+    tab = opens(ADMIN)
+    tab.page.clock.install()
+    page = tab.open("/")
+    tab.wait_until_live()
+    served.process.send_signal(signal.SIGSTOP)
+    try:
+        page.clock.run_for(45_000)
+        expect(page.get_by_role("button", name="offline")).to_be_visible()
+        expect(page.locator("html")).to_have_attribute("data-live", "offline")
+    finally:
+        served.process.send_signal(signal.SIGCONT)
     tab.wait_until_live()
