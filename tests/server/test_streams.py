@@ -127,7 +127,7 @@ def test_a_stream_is_told_that_the_server_stops(tmp_path: Path) -> None:
         stream = server.admin().stream("ensemble:default/shop")
         assert [one["type"] for one in islice(stream, 2)] == ["ensemble.changed", "stream.live"]
         server.process.send_signal(signal.SIGTERM)
-        assert [one["type"] for one in stream] == ["stream.closing"]
+        assert [(one["type"], one["again_in"]) for one in stream] == [("stream.closing", 5)]
         assert server.process.wait(60) == 0
 
 

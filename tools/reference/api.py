@@ -150,8 +150,9 @@ def _events() -> Iterator[str]:
     ]
     yield from table(("topic", "tells", "may"), rows)
     yield (
-        "`stream.live` says that all that was before is told, `stream.closing` that the server stops, `stream.gap` "
-        "that events are no longer kept, `stream.denied` that the permission has gone. Who has not the permission "
-        "`logs` gets events without what was printed, and without inputs and outputs."
+        "`stream.live` says that all that was before is told, `stream.closing` that the server stops, and after how "
+        "many seconds to come back (`again_in`), `stream.gap` that events are no longer kept, `stream.denied` that the "
+        "permission has gone. Where nothing is new, there is an empty line or a comment every 15 seconds: of a stream "
+        "that is silent for longer, the server does not answer. Who has not the permission `logs` gets events without what was printed, and without inputs and outputs."
     )
     yield ""

@@ -35,6 +35,9 @@ ASK_AGAIN = 30.0
 PATIENCE = 30.0
 """Seconds after which a client that takes nothing is left."""
 
+COME_BACK = 5
+"""Seconds after which a client may come back to a server that stops: it needs about as long to run again."""
+
 LONGEST_WAIT = 30
 
 
@@ -290,7 +293,7 @@ class _Streaming(Response):
                 yield b"".join(self._text(item.type, item.data, cursor) for item, cursor in news)
                 continue
             if draining.is_set():
-                yield self._own("stream.closing", stream.cursor)
+                yield self._own("stream.closing", stream.cursor, again_in=COME_BACK)
                 return
             if not await stream.is_permitted():
                 yield self._own("stream.denied", stream.cursor)
@@ -303,8 +306,8 @@ class _Streaming(Response):
                 yield b": \n\n" if self._kind == SSE else b"\n"
             await stream.wait(changes, HEARTBEAT, leaving)
 
-    def _own(self, kind: str, cursor: str) -> bytes:
-        return self._text(kind, msgspec.json.encode({"type": kind, "next": cursor}), cursor)
+    def _own(self, kind: str, cursor: str, **more: int) -> bytes:
+        return self._text(kind, msgspec.json.encode({"type": kind, "next": cursor, **more}), cursor)
 
     def _text(self, kind: str, data: bytes, cursor: str) -> bytes:
         if self._kind == SSE:
