@@ -28,7 +28,7 @@ from ordito.server.database.tables import ENSEMBLES, PROJECTS
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import Credentials, by_credentials, note_use
 from ordito.server.limits import group_of
-from ordito.server.names import meant_field
+from ordito.server.names import hint_at
 from ordito.server.permissions import OF_SERVER, Access, Permission
 from ordito.server.places import directory_of
 from ordito.server.problems import ApiProblem
@@ -312,7 +312,7 @@ async def _forbid(call: ApiCall, access: Permission, who_gives: str) -> None:
 
 
 def _query(request: Request, route: Route) -> msgspec.Struct:
-    fields, lists = route.query.__struct_fields__, _lists(route.query)
+    lists = _lists(route.query)
     plain: dict[str, object] = {}
     for name in request.query_params:
         values = request.query_params.getlist(name)
@@ -322,7 +322,7 @@ def _query(request: Request, route: Route) -> msgspec.Struct:
     try:
         found: msgspec.Struct = msgspec.convert(plain, route.query, strict=False)
     except msgspec.ValidationError as error:
-        raise _malformed("query", error, fields) from None
+        raise _malformed("query", error, route.query, plain) from None
     return found
 
 
@@ -369,7 +369,7 @@ def _fields(call: ApiCall, request: Request) -> msgspec.Struct | None:
     try:
         return msgspec.json.decode(call.raw, type=wanted)
     except msgspec.ValidationError as error:
-        raise _malformed("body", error, wanted.__struct_fields__) from None
+        raise _malformed("body", error, wanted, msgspec.json.decode(call.raw)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ApiProblem("malformed", f"the body is not JSON: {error}") from None
 
@@ -379,6 +379,8 @@ def _check_media(request: Request, wanted: str) -> None:
         raise ApiProblem("media-type", f"the body must be {wanted}", f"send it with Content-Type: {wanted}")
 
 
-def _malformed(part: str, error: msgspec.ValidationError, fields: tuple[str, ...]) -> ApiProblem:
-    hint = meant_field(error, fields) or (f"it may have: {', '.join(fields)}" if fields else "")
+def _malformed(part: str, error: msgspec.ValidationError, kind: type[msgspec.Struct], given: object) -> ApiProblem:
+    hint = hint_at(error, kind, given)
+    if not hint and kind.__struct_fields__ and "`$" not in str(error):
+        hint = f"it may have: {', '.join(kind.__struct_fields__)}"
     return ApiProblem("malformed", f"the {part} is not as it must be: {error}", hint)

@@ -14,7 +14,7 @@ import msgspec
 from ordito.app.surroundings import Surroundings
 from ordito.ensemble.logs import MOST_BYTES, MOST_JOBS, Retention
 from ordito.results.pages import page_data
-from ordito.server.names import meant_field
+from ordito.server.names import hint_at
 from ordito.server.refused import ServerRefused
 
 
@@ -186,8 +186,7 @@ def read_settings(path: Path, environment: Mapping[str, str], listen: str = "") 
     try:
         found = msgspec.convert(values, ServerSettings, strict=False)
     except msgspec.ValidationError as error:
-        names = {name for part in (ServerSettings, JobSettings, Limits, Tls) for name in part.__struct_fields__}
-        raise ServerRefused(f"{path}: {error}", meant_field(error, names)) from error
+        raise ServerRefused(f"{path}: {error}", hint_at(error, ServerSettings, values)) from error
     _check(found, path)
     return found
 

@@ -24,6 +24,7 @@ from ordito.server.call import NUMBER, TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.tables import APPROVALS, PLANS
 from ordito.server.identity.principal import USER
 from ordito.server.live.topics import cursor_text, place_of_event
+from ordito.server.names import check_value
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of, reads_of
 from ordito.server.plans.asked import AUTO
@@ -66,6 +67,9 @@ class Applying(Fields, frozen=True):
     """That exactly the plan with this digest is to be carried out."""
 
     digest: DIGEST
+
+
+ALL_OPEN = "open"
 
 
 class PlanFields(PageFields, frozen=True):
@@ -260,7 +264,8 @@ async def _list(call: ApiCall) -> Reply:
 
 async def _page(call: ApiCall, asked: Any) -> Reply:
     fields: PlanFields = call.query
-    if fields.state == "open":
+    check_value("state", fields.state, (ALL_OPEN, *PlanState))
+    if fields.state == ALL_OPEN:
         asked = asked.where(PLANS.c.state.in_(OPEN))
     elif fields.state:
         asked = asked.where(PLANS.c.state == fields.state)
