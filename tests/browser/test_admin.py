@@ -84,7 +84,7 @@ def test_a_project_is_made_and_removed(opens: Opens) -> None:
 
 
 def test_the_audit_log_is_filtered_and_shown_in_full(opens: Opens, admin: Client) -> None:
-    admin.do("PATCH", "projects/default", {"description": "as audited"})
+    admin.do("PATCH", "projects/default", {"description": "as audited"}, {"If-Match": "*"})
     tab = opens(ADMIN)
     page = tab.open("/admin?tab=audit")
     expect(page.get_by_text("whole, ")).to_be_visible()

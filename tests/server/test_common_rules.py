@@ -43,6 +43,86 @@ def test_lists_have_the_fields_that_are_asked_for(admin: Client) -> None:
     assert wrong.data["hint"] == 'did you mean "action"?'
 
 
+def test_what_was_meant_is_said_wherever_it_stands(admin: Client) -> None:
+    """Fields and values deep in a body, tags, and values of a query."""
+    plans, more = f"{SHOP}/plans", {"If-Match": "*"}
+    for method, path, body, hint in (
+        ("POST", plans, {"request": {"workflow": "deploy", "allw": []}}, 'did you mean "allow"?'),
+        ("POST", plans, {"request": {"workflow": "deploj"}}, 'did you mean "deploy"?'),
+        ("POST", plans, {"request": {"workflow": "deploy"}, "apply": "auot"}, 'did you mean "auto"?'),
+        ("POST", plans, {"request": {"workflow": "deploy"}, "aply": "auto"}, 'did you mean "apply"?'),
+        ("PUT", "projects/default/bindings", {"bindings": [{"kind": "usr"}]}, 'did you mean "user"?'),
+        ("PUT", "projects/default/bindings", {"bindings": [{"kind": "user", "rolle": "x"}]}, 'did you mean "role"?'),
+        ("POST", plans, {"request": {"workflow": "scale", "zzz": 1}}, "it may have: workflow, names"),
+        ("POST", plans, {"request": {"workflow": "deploy"}, "bind": "q"}, "it may be: exact, latest"),
+    ):
+        found = admin.ask(method, path, body, more)
+        assert (found.status, found.data["code"]) == (400, "malformed"), found
+        assert found.data["hint"].startswith(hint), found
+    assert admin.ask("GET", "ensembles", sort="nmae").data["hint"] == 'did you mean "name"?'
+
+
+def test_a_filter_for_what_nothing_can_be_is_refused(admin: Client) -> None:
+    """An empty list would look as if there was nothing."""
+    for path, name, value, hint in (
+        (f"{SHOP}/plans", "state", "redy", 'did you mean "ready"?'),
+        ("ensembles", "status", "eror", 'did you mean "error"?'),
+        ("jobs", "status", "failled", 'did you mean "failed"?'),
+        ("jobs", "status", "x", "it may be: running, interrupted, failed, degraded, cancelled, ok"),
+    ):
+        found = admin.ask("GET", path, None, None, **{name: value})
+        assert (found.status, found.data["code"], found.data["hint"]) == (400, "malformed", hint)
+    assert admin.get(f"{SHOP}/plans", state="open")["items"] == []
+    assert len(admin.get("ensembles", status="ok")["items"]) == len(admin.get("jobs", status="ok")["items"]) == 1
+
+
+def test_lists_say_where_their_stream_goes_on(admin: Client) -> None:
+    """What happens behind a list is told once by a stream that begins with its cursor, and nothing of before."""
+    admin.do("PUT", "freeze", {"reason": "before"})
+    cursors = {path: admin.ask("GET", path).headers["Ordito-Cursor"] for path in ("ensembles", "jobs", "projects")}
+    one = admin.ask("GET", SHOP).headers["Ordito-Cursor"]
+    assert admin.get("events", topic="ensemble:default/shop", after=one)["items"] == []
+    admin.do("DELETE", "freeze")
+    for path, cursor in cursors.items():
+        found = admin.get("events", topic="ensembles", after=cursor, wait=20)["items"]
+        assert [item["type"] for item in found] == ["freeze.changed"], path
+    assert admin.ask("GET", "projects/default").headers["Ordito-Cursor"]
+
+
+def test_what_is_replaced_was_seen(admin: Client) -> None:
+    """Users, groups and projects are changed by who says which version they have seen."""
+    admin.do("POST", "users", {"name": "seen"})
+    admin.do("PUT", "groups/seers", {"members": ["seen"]})
+    for path, method, body in (
+        ("users/seen", "PATCH", {"auditor": True}),
+        ("groups/seers", "PUT", {"members": ["seen", admin.get("me")["name"]]}),
+        ("projects/default", "PATCH", {"description": "as seen"}),
+    ):
+        assert admin.ask(method, path, body).data["code"] == "match-required", path
+        tag = {"If-Match": admin.ask("GET", path).headers["ETag"]}
+        changed = admin.ask(method, path, body, tag)
+        assert changed.status == 200, changed
+        assert changed.headers["ETag"] == admin.ask("GET", path).headers["ETag"], path
+        late = admin.ask(method, path, body, tag)
+        assert (late.status, late.data["code"]) == (412, "changed"), path
+    admin.do("DELETE", "users/seen")
+    admin.do("DELETE", "groups/seers")
+
+
+def test_groups_have_names_and_members(admin: Client) -> None:
+    for name, members, says in (
+        ("-x", ["a"], "no group can be called"),
+        ("a%20b", ["a"], "no group can be called"),
+        ("n" * 64, ["a"], "no group can be called"),
+        ("empty", [], "a group has at least one member"),
+    ):
+        found = admin.ask("PUT", f"groups/{name}", {"members": members})
+        assert (found.status, found.data["code"]) == (400, "malformed"), found
+        assert found.data["detail"].startswith(says)
+        assert found.data["hint"]
+    assert admin.ask("GET", "groups/empty").data["code"] == "unknown-group"
+
+
 def test_a_single_result_comes_as_yaml(admin: Client) -> None:
     found = admin.ask("GET", f"{SHOP}/status", headers={"Accept": "application/yaml"})
     assert found.headers["Content-Type"] == "application/yaml"

@@ -382,7 +382,7 @@ def test_who_may_not_approve_any_more_does_not_count(server: Served) -> None:
     plan = ask(people["ada"], RESTART, apply="auto")
     yes = {"decision": "approve", "digest": plan["digest"]}
     people["ben"].do("POST", f"{SHOP}/plans/{plan['id']}/approvals", yes)
-    admin.do("PATCH", "users/ben", {"disabled": True})
+    admin.do("PATCH", "users/ben", {"disabled": True}, {"If-Match": "*"})
     assert people["cy"].do("POST", f"{SHOP}/plans/{plan['id']}/approvals", yes)["state"] == "waiting"
 
 

@@ -139,11 +139,11 @@ def test_who_is_disabled_is_out_at_once(tmp_path: Path) -> None:
         token = json.loads(ben.ask("POST", "me/tokens", {"name": "his"}).data)["token"]
         program = Client(server.url, token)
         assert program.get("me")["name"] == "ben"
-        admin.do("PATCH", "users/ben", {"disabled": True})
+        admin.do("PATCH", "users/ben", {"disabled": True}, {"If-Match": "*"})
         assert ben.ask("GET", "me").status == 401
         assert program.ask("GET", "me").status == 401
         me = admin.get("me")["name"]
-        assert admin.ask("PATCH", f"users/{me}", {"admin": False}).data["code"] == "last-admin"
+        assert admin.ask("PATCH", f"users/{me}", {"admin": False}, {"If-Match": "*"}).data["code"] == "last-admin"
 
 
 def test_the_audit_log_shows_what_was_changed_behind_it(tmp_path: Path) -> None:

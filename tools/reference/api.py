@@ -153,6 +153,7 @@ def _events() -> Iterator[str]:
         "`stream.live` says that all that was before is told, `stream.closing` that the server stops, and after how "
         "many seconds to come back (`again_in`), `stream.gap` that events are no longer kept, `stream.denied` that the "
         "permission has gone. Where nothing is new, there is an empty line or a comment every 15 seconds: of a stream "
-        "that is silent for longer, the server does not answer. Who has not the permission `logs` gets events without what was printed, and without inputs and outputs."
+        "that is silent for longer, the server does not answer. Who has not the permission "
+        "`logs` gets events without what was printed, and without inputs and outputs."
     )
     yield ""

@@ -2971,7 +2971,14 @@ export interface Routes {
     body: undefined;
     answer: undefined;
   };
-  /** Set the members of a group. */
+  /** A group with its members. */
+  "GET /groups/{group}": {
+    path: { group: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: GroupData;
+  };
+  /** Set the members of a group; it is made where there is none. */
   "PUT /groups/{group}": {
     path: { group: string };
     query: Record<string, never>;

@@ -105,7 +105,8 @@ class Topics:
             del self._tails[tail.path]
 
 
-OVERALL = frozenset({"inbox", "ensembles"})
+ENSEMBLES = "ensembles"
+OVERALL = frozenset({"inbox", ENSEMBLES})
 """The topics that are about all ensembles that one may see."""
 
 TOLD = OVERALL | {"plan", "plans"}
@@ -146,12 +147,12 @@ class _OutboxFeed:
             return event.topic == f"plan:{topic.job}" and self._is_here(event)
         if topic.kind == "plans":
             return event.topic.startswith("plan:") and self._is_here(event)
-        if topic.kind == "ensembles" and is_of_freezes(event):
+        if topic.kind == ENSEMBLES and is_of_freezes(event):
             # Which of the ensembles are frozen by it, whoever follows them knows: the list of freezes says no more.
             return not event.project or self._sees(event.project, event.ensemble)
         if not event.ensemble or not self._sees(event.project, event.ensemble):
             return False
-        return topic.kind == "ensembles" or event.topic.startswith("plan:")
+        return topic.kind == ENSEMBLES or event.topic.startswith("plan:")
 
     def _is_here(self, event: ToldEvent) -> bool:
         return (event.project, event.ensemble) == (self._topic.project, self._topic.ensemble)
@@ -259,6 +260,11 @@ def cursor_text(places: Mapping[str, Place]) -> str:
     """The cursor of a stream: where it is in each of its topics, by their names."""
     known = {_mark(name): place for name, place in places.items()}
     return base64.urlsafe_b64encode(msgspec.json.encode(known)).decode().rstrip("=")
+
+
+def overall_cursor(number: int) -> str:
+    """The cursor with which the topic about all ensembles goes on behind an event of the server."""
+    return cursor_text({ENSEMBLES: place_of_event(number)})
 
 
 def _mark(topic: str) -> str:

@@ -23,7 +23,9 @@ from ordito.results.ensembles import CREATE, SUMMARY, EnsembleCreateAsked, Ensem
 from ordito.server.answers import KeptAnswer
 from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.tables import BINDINGS, ENSEMBLES, FREEZES, LABELS, PLANS, RULES
-from ordito.server.names import Name
+from ordito.server.live.ensemble import present_place
+from ordito.server.live.topics import cursor_text, overall_cursor
+from ordito.server.names import Name, check_value
 from ordito.server.packages import package_named, package_path
 from ordito.server.permissions import Permission
 from ordito.server.places import keep_reads, reads_of, reads_of_row, service_place
@@ -269,6 +271,9 @@ async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list
 
 async def _list(call: ApiCall) -> Reply:
     fields: EnsemblesQuery = call.query
+    check_value("status", fields.status, WORST)
+    # Before anything is read: who follows from here on may be told a thing twice, and misses nothing.
+    cursor = overall_cursor(call.services.outbox.newest)
     asked = select(ENSEMBLES).order_by(ENSEMBLES.c.project, ENSEMBLES.c.name)
     if call.project:
         asked = asked.where(ENSEMBLES.c.project == call.project)
@@ -291,7 +296,8 @@ async def _list(call: ApiCall) -> Reply:
     more = len(seen) > fields.limit or (not needs_look and len(mine) > fields.limit)
     part = seen[: fields.limit]
     following = cursor_of(_place(part[-1], fields.sort)) if more else None
-    return Reply(ListPart(tuple(_data(call, one) for one in part), following))
+    found = ListPart(tuple(_data(call, one) for one in part), following)
+    return Reply(found, headers={"Ordito-Cursor": cursor})
 
 
 def _key(row: Row[Any]) -> str:
@@ -341,14 +347,12 @@ def _row(connection: Connection, project: str, name: str) -> Row[Any]:
     return found
 
 
-async def _one(call: ApiCall, name: str) -> EnsembleData:
-    row = await call.services.database.read(lambda connection: _row(connection, call.project, name))
-    [seen] = await _seen(call, [row], PATIENCE * 5)
-    return _data(call, seen)
-
-
 async def _show(call: ApiCall) -> Reply:
-    return Reply(await _one(call, call.ensemble))
+    row = await call.services.database.read(lambda connection: _row(connection, *_named(call)))
+    place = await asyncio.to_thread(present_place, row.directory, call.services.outbox.newest)
+    [seen] = await _seen(call, [row], PATIENCE * 5)
+    cursor = cursor_text({f"ensemble:{call.project}/{call.ensemble}": place.text})
+    return Reply(_data(call, seen), headers={"Ordito-Cursor": cursor})
 
 
 # ------------------------------------------------------------------------------------------------- making and adding
