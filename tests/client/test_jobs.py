@@ -54,9 +54,9 @@ class Place:
         assert "Traceback" not in done.stderr
         return done
 
-    def begin(self, *words: str) -> subprocess.Popen[str]:
+    def begin(self, *words: str, client: Client | None = None) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [*ORDITO, *words], env=self.environment(), stdout=-1, stderr=-1, text=True, cwd=self.place
+            [*ORDITO, *words], env=self.environment(client), stdout=-1, stderr=-1, text=True, cwd=self.place
         )
 
     def restart(self) -> None:
@@ -250,6 +250,20 @@ def test_the_server_is_away_while_a_plan_is_asked_for(place: Place) -> None:
         return
     assert command.returncode == 0, err
     assert len(place.admin.get("projects/default/ensembles/shop/plans")["items"]) == 1
+
+
+def test_a_sign_in_that_ends_meanwhile_leaves_the_job_and_names_it(place: Place) -> None:
+    waiting, ben = place.wait(), somebody(place, "ben", "owner")
+    with place.begin("restart", "--all", "--yes", client=ben) as command:
+        until(command, "web_1")
+        place.admin.do("DELETE", "users/ben")
+        place.restart()
+        err = rest(command)
+    waiting.unlink()
+    assert command.returncode == 10, err
+    job = place.admin.get("jobs")["items"][0]["id"]
+    assert f"job {job} goes on at the server without this command" in err
+    assert f"ordito jobs events {job} --follow" in err
 
 
 def test_an_interrupt_cancels_the_job(place: Place) -> None:
