@@ -16,7 +16,7 @@ TABS = ["users", "groups", "projects", "audit", "server"]
 
 @pytest.mark.parametrize("tab", TABS)
 def test_every_tab_shows(opens: Opens, admin: Client, tab: str) -> None:
-    admin.do("PUT", "groups/on-call", {"members": [ADMIN, VIEWER]})
+    admin.do("PUT", "groups/on-call", {"members": [ADMIN, VIEWER]}, {"If-Match": "*"})
     shown = opens(ADMIN)
     page = shown.page
     for size, scheme in shown.looks(f"/admin?tab={tab}", [(WIDE, "light"), (NARROW, "dark"), (ZOOMED, "light")]):
