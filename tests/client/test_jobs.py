@@ -366,6 +366,9 @@ def test_what_is_forbidden(place: Place) -> None:
     assert error["code"] == "forbidden"
     plan = place.there("plan", "stop", "web", client=viewer)
     assert "Plan:" in plan.stdout
+    assert "plans apply" not in plan.stderr
+    assert "waits at the server for somebody who may" in plan.stderr
+    assert "plans discard" in plan.stderr
 
 
 def test_discarded_plans(place: Place) -> None:

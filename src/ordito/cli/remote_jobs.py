@@ -126,10 +126,13 @@ def plan_there(session: Session, request: Request, write: Callable[[PlanData, Ch
         write_document(out, ensemble.connection.ask("GET", f"{ensemble.path}/plans/{plan.id}/file").body, ())
         session.note(f"written: {out}")
     command = session.settings.command
-    session.next(
-        NextCommand(command("plans", "apply", plan.id), "carry out exactly this plan"),
-        NextCommand(command("plans", "discard", plan.id), "leave it"),
-    )
+    may = {
+        "apply": NextCommand(command("plans", "apply", plan.id), "carry out exactly this plan"),
+        "discard": NextCommand(command("plans", "discard", plan.id), "leave it"),
+    }
+    if "apply" not in plan.allowed:
+        session.note(f"You may not carry it out: plan {plan.id} waits at the server for somebody who may.")
+    session.next(*(way for name, way in may.items() if name in plan.allowed))
     return ExitCode.CHANGES
 
 
