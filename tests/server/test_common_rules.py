@@ -123,6 +123,28 @@ def test_groups_have_names_and_members(admin: Client) -> None:
     assert admin.ask("GET", "groups/empty").data["code"] == "unknown-group"
 
 
+def test_a_refusal_says_what_to_do_next(admin: Client) -> None:
+    """With the nearest name of those that may be seen, the command, and the request that does the same."""
+    for path, hint, listed in (
+        ("projects/defalt", 'did you mean "default"?', "projects"),
+        ("projects/defalt/ensembles/shop", 'did you mean "default"?', "projects"),
+        ("projects/default/ensembles/shpo/status", 'did you mean "shop"?', "ensembles"),
+        ("projects/default/ensembles/zzz", "the list has those that you may see", "ensembles"),
+    ):
+        found = admin.ask("GET", path).data
+        assert found["hint"] == hint
+        [step] = found["next"]
+        assert step["words"] == [listed, "list"]
+        assert admin.ask(step["method"], step["path"]).status == 200
+    admin.do("POST", "users", {"name": "blind"})
+    stranger = admin.with_token(token_of(admin, "blind"))
+    assert stranger.ask("GET", "projects/defalt").data["hint"] == "the list has those that you may see"
+    assert admin.ask("DELETE", "freeze", {}).data["hint"] == "leave it out"
+    assert admin.ask("GET", "audit?limit=1&limit=2").data["hint"] == "give it once"
+    [step] = admin.ask("PATCH", "projects/default", {"description": "x"}).data["next"]
+    assert (step["method"], step["path"]) == ("GET", "/api/v1/projects/default")
+
+
 def test_a_single_result_comes_as_yaml(admin: Client) -> None:
     found = admin.ask("GET", f"{SHOP}/status", headers={"Accept": "application/yaml"})
     assert found.headers["Content-Type"] == "application/yaml"

@@ -207,6 +207,8 @@ def test_what_somebody_else_did_meanwhile(server: Served, shop: Shop) -> None:
     assert admin.get(f"{SHOP}/plans/{other['id']}")["fresh"] == "stale"
     refused = admin.ask("POST", f"{SHOP}/plans/{other['id']}/apply", {"digest": other["digest"]})
     assert (refused.status, refused.data["code"]) == (409, "stale-plan")
+    again = {"method": "POST", "path": f"/api/v1/{SHOP}/plans", "words": ["plan", "stop"]}
+    assert refused.data["next"] == [{**again, "purpose": "make it anew, and look at it"}]
     assert state(admin, other) == "stale"
 
 

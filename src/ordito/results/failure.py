@@ -41,6 +41,12 @@ class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
     meant: Mapping[str, str] = {}
     """The unknown inputs of the same command, each with the nearest name that exists."""
 
+    method: str = ""
+    """The method of the request that does the same at a server, "" where none is known."""
+
+    path: str = ""
+    """The path of that request."""
+
 
 class Failure(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why nothing was done."""

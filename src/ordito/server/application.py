@@ -65,8 +65,11 @@ class _Endpoint:
         await response(scope, receive, send)
 
 
+_WAYS = {route.verb: route for route in reversed(ROUTES) if route.verb}
+
+
 def _endpoint(services: Services, methods: Mapping[str, Route]) -> _Endpoint:
-    return _Endpoint(lambda request: answered(services, methods, request))
+    return _Endpoint(lambda request: answered(services, methods, request, _WAYS))
 
 
 def _pages(services: Services) -> _Endpoint:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 from sqlalchemy import Connection, delete, insert, select
 
+from ordito.results.failure import NextStep
 from ordito.server.compression import plain_tag
 from ordito.server.database.audit import DENIED, Deed, write_down
 from ordito.server.database.tables import ANSWERS
@@ -129,11 +130,14 @@ class ApiCall:
     def must_match(self, present: object) -> None:
         """Refuse to replace what is not as who asks has seen it. Raises ``ApiProblem``."""
         given = self.headers.get("if-match", "")
+        reading = NextStep("read it with its ETag", method="GET", path=self.route.address(self.path))
         if not given:
             hint = "read it first, and send its ETag in If-Match"
-            raise ApiProblem("match-required", "this replaces something, so it must say what it has seen", hint)
+            said = "this replaces something, so it must say what it has seen"
+            raise ApiProblem("match-required", said, hint, following=(reading,))
         if plain_tag(given) not in ("*", tag_of(present)):
-            raise ApiProblem("changed", "it was changed since it was read", "read it again, and change that")
+            hint = "read it again, and change that"
+            raise ApiProblem("changed", "it was changed since it was read", hint, following=(reading,))
 
     async def read(self, action: str, about: str) -> None:
         """Write down that somebody reads what was printed or given out."""
@@ -161,7 +165,9 @@ class ApiCall:
         if not key:
             return None
         if len(key) > LONGEST_KEY:
-            raise ApiProblem("malformed", f"the Idempotency-Key has more than {LONGEST_KEY} characters")
+            raise ApiProblem(
+                "malformed", f"the Idempotency-Key has more than {LONGEST_KEY} characters", "make a shorter one"
+            )
         mine = (ANSWERS.c.principal == self._principal) & (ANSWERS.c.key == key)
         row = connection.execute(select(ANSWERS).where(mine)).one_or_none()
         if row is not None and row.expires < self.now:

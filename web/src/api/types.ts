@@ -1672,6 +1672,8 @@ export interface NextStep {
   words?: string[];
   more?: string[];
   meant?: Record<string, string>;
+  method?: string;
+  path?: string;
 }
 
 /** The instances of a node that are changed in the same way for the same reason. */

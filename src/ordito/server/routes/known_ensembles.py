@@ -28,7 +28,7 @@ from ordito.server.live.topics import cursor_text, overall_cursor
 from ordito.server.names import Name, check_value
 from ordito.server.packages import package_named, package_path
 from ordito.server.permissions import Permission
-from ordito.server.places import keep_reads, reads_of, reads_of_row, service_place
+from ordito.server.places import keep_reads, reads_of, reads_of_row, service_place, unknown_ensemble
 from ordito.server.plans.states import OPEN, PlanState
 from ordito.server.plans.store import Author
 from ordito.server.problems import ApiProblem
@@ -343,7 +343,7 @@ def _row(connection: Connection, project: str, name: str) -> Row[Any]:
     mine = (ENSEMBLES.c.project == project) & (ENSEMBLES.c.name == name)
     found = connection.execute(select(ENSEMBLES).where(mine)).one_or_none()
     if found is None:
-        raise ApiProblem("unknown-ensemble", f'there is no ensemble "{project}/{name}", or you may not see it')
+        raise unknown_ensemble(project, name)
     return found
 
 

@@ -20,7 +20,7 @@ from ordito.server.identity.signing_in import by_credentials
 from ordito.server.live.feed import Feed, Item, Place
 from ordito.server.live.topics import LONGEST_CURSOR, OVERALL, Topic, cursor_text, places_in, topic_named
 from ordito.server.permissions import Access, Permission
-from ordito.server.places import directory_of
+from ordito.server.places import directory_of, unknown_ensemble
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Fields, Reply, Route
 
@@ -207,8 +207,7 @@ async def _permitted(call: ApiCall, topic: Topic) -> str:
         return ""
     permissions = call.principal.permissions(topic.project, topic.ensemble)
     if Permission.READ not in permissions:
-        named = f"{topic.project}/{topic.ensemble}"
-        raise ApiProblem("unknown-ensemble", f'there is no ensemble "{named}", or you may not see it')
+        raise unknown_ensemble(topic.project, topic.ensemble)
     if _wanted(topic) not in permissions:
         await call.denied(f"needs {_wanted(topic)}")
         hint = f'ask the owners of the project "{topic.project}" for a role that has it'

@@ -17,6 +17,7 @@ from ordito.ensemble.job_format import moment
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.results.answer import Asked, UseCase
+from ordito.results.failure import NextStep
 from ordito.results.picture.plan import PLAN_TOPOLOGY, PlanTopologyAsked, PlanTopologyData
 from ordito.results.plan import ChangeData, PlanHead, PlannedEdge, StepRow, WholePlan
 from ordito.results.server_plans import AskedPlan, PlanReport, QueueData, WantedApprovals
@@ -493,7 +494,9 @@ async def _refuse_stale(call: ApiCall, row: Row[Any]) -> None:
     if await asyncio.to_thread(freshness, about(row).marks, directory) == "stale":
         await call.services.database.write(lambda c: move(c, row.id, PlanState.STALE, call.now))
         hint = "ask for it again, look at the new plan, and apply that"
-        raise ApiProblem("stale-plan", "what the user gives to the ensemble has changed since it was made", hint)
+        said = "what the user gives to the ensemble has changed since it was made"
+        again = NextStep("make it anew, and look at it", ("plan", row.workflow))
+        raise ApiProblem("stale-plan", said, hint, following=(again,))
 
 
 async def _discard(call: ApiCall) -> Reply:
