@@ -133,8 +133,11 @@ class ServerSettings(_SettingsPart, frozen=True):
         return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
 
 
-Host = Annotated[str, msgspec.Meta(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$", max_length=300)]
-"""The name of a host, or its address, with a port or without."""
+Host = Annotated[
+    str, msgspec.Meta(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(:private)?$", max_length=300)
+]
+"""The name of a host, or its address, with a port or without; ``:private`` at its end where the name may lead to private
+addresses."""
 
 
 class ChangedSettings(_SettingsPart, frozen=True):
@@ -168,7 +171,9 @@ class CurrentSettings:
     def surroundings(self) -> Surroundings:
         """What every process may reach besides what it is about."""
         reads = tuple(str(self._home / one) for one in self.now.reads)
-        return Surroundings(reads, (), self.now.variables, self.now.egress)
+        return Surroundings(
+            reads, (), self.now.variables, tuple(one.removesuffix(":private") for one in self.now.egress)
+        )
 
 
 def read_settings(path: Path, environment: Mapping[str, str], listen: str = "") -> ServerSettings:
