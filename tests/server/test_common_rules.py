@@ -9,6 +9,7 @@ from pathlib import Path
 
 import urllib3
 
+from ordito.server.limits import DeniedRows
 from tests.server.test_permissions import token_of
 from tests.support.serving import API, Client, Served, until
 
@@ -107,6 +108,12 @@ def test_what_is_replaced_was_seen(admin: Client) -> None:
         assert (late.status, late.data["code"]) == (412, "changed"), path
     admin.do("DELETE", "users/seen")
     admin.do("DELETE", "groups/seers")
+
+
+def test_a_path_with_a_line_break_is_refused_as_all_others(admin: Client) -> None:
+    for path in ("projects/default/packages/0/files/a%0Ab", "%0A"):
+        found = admin.ask("GET", path)
+        assert (found.status, found.headers["Content-Type"]) == (404, "application/problem+json")
 
 
 def test_groups_have_names_and_members(admin: Client) -> None:
@@ -208,6 +215,21 @@ def test_what_is_read_and_refused_is_written_down(served: Served, admin: Client)
     assert eve.ask("GET", "users").status == 403
     [denied] = admin.get("audit", actor="eve", outcome="denied")["items"]
     assert (denied["action"], denied["detail"]) == ("get_users", "needs administer")
+
+
+def test_who_is_refused_again_and_again_does_not_fill_the_audit_log(served: Served, admin: Client) -> None:
+    admin.do("POST", "users", {"name": "knocks"})
+    knocks = admin.with_token(token_of(admin, "knocks"))
+    for _ in range(50):
+        assert knocks.ask("GET", "users").status == 403
+    assert len(admin.get("audit", actor="knocks", outcome="denied", limit=500)["items"]) == 30
+    now = time.monotonic()
+    rows = DeniedRows(lambda: now)
+    assert [rows.take("x") is not None for _ in range(40)] == [True] * 30 + [False] * 10
+    assert rows.take("y") == ""
+    now += 61
+    assert rows.take("x") == "; 10 more were refused before, and have no row"
+    assert rows.take("x") == ""
 
 
 def test_what_is_over_is_forgotten(tmp_path: Path) -> None:

@@ -35,10 +35,14 @@ def application(services: Services) -> ASGIApp:
     for route in ROUTES:
         by_path.setdefault(route.path, {})[route.method] = route
     routes = [StarletteRoute(path, _endpoint(services, methods), methods=None) for path, methods in by_path.items()]
-    made = Starlette(
-        routes=[*routes, StarletteRoute("/{path:path}", _pages(services), methods=None)],
-        lifespan=_lifespan(services),
-    )
+    made = Starlette(routes=routes, lifespan=_lifespan(services))
+    pages, nothing = _pages(services), made.router.default
+
+    async def others(scope: Scope, receive: Receive, send: Send) -> None:
+        # No route matches every path: one for all of them leaves out those with a line break.
+        await (pages if scope["type"] == "http" else nothing)(scope, receive, send)
+
+    made.router.default = others
     made.router.redirect_slashes = False
     return _Headers(made, services)
 

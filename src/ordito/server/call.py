@@ -17,6 +17,7 @@ from ordito.server.database.audit import DENIED, Deed, write_down
 from ordito.server.database.tables import ANSWERS
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import Credentials
+from ordito.server.limits import group_of
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
 from ordito.server.route import FARTHEST, Reply, Route
@@ -145,8 +146,12 @@ class ApiCall:
         await self.services.database.write(lambda connection: write_down(connection, deed, self.now))
 
     async def denied(self, detail: str, *, by: str = "") -> None:
-        """Write down that this was refused to who asks."""
-        deed = self.deed(self.route.name, outcome=DENIED, detail=detail, by=by)
+        """Write down that this was refused to who asks: of each so many a minute."""
+        name = by or (f"{self.principal.kind} {self.principal.id}" if self.who is not None else "")
+        more = self.services.denied.take(f"{name} {group_of(self.address)}" if self.who is None else name)
+        if more is None:
+            return
+        deed = self.deed(self.route.name, outcome=DENIED, detail=detail + more, by=by)
         await self.services.database.write(lambda connection: write_down(connection, deed, self.now))
 
     @property

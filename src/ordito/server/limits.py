@@ -50,6 +50,35 @@ class Rates:
         return 0.0
 
 
+MOST_DENIED, A_MINUTE = 30, 60.0
+
+
+class DeniedRows:
+    """Counts the rows of the audit log about refusals: each principal, and each address without one, has so many a
+    minute. Who does nothing else than to be refused would fill the disk, and hide among the rows what matters."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._since: dict[str, tuple[float, int]] = {}
+        """When the minute of somebody began, and how many refusals there were since."""
+
+    def take(self, who: str) -> str | None:
+        """Count a refusal: what is to be said besides in its row, None where it has no row."""
+        now = self._clock()
+        began, count = self._since.get(who, (now, 0))
+        left_out = 0
+        if now - began >= A_MINUTE:
+            left_out, began, count = max(0, count - MOST_DENIED), now, 0
+        if who not in self._since and len(self._since) >= MOST_KNOWN:
+            self._since = {name: one for name, one in self._since.items() if now - one[0] < A_MINUTE}
+            if len(self._since) >= MOST_KNOWN:
+                self._since.clear()
+        self._since[who] = began, count + 1
+        if count >= MOST_DENIED:
+            return None
+        return f"; {left_out} more were refused before, and have no row" if left_out else ""
+
+
 WINDOW = 60.0
 """Seconds after which what has failed is forgotten where no pause lasts longer."""
 

@@ -106,7 +106,8 @@ class ServerSettings(_SettingsPart, frozen=True):
 
     egress: tuple[str, ...] = ()
     """What the server may reach: the hosts of webhooks, of repositories in git, and of files that services name, each
-    ``NAME`` or ``NAME:PORT``; URLs of repositories on its own machine, as in ``file:///srv/shop.git``."""
+    ``NAME`` or ``NAME:PORT``, with ``:private`` at its end where the name may lead to this machine or to a private
+    network; URLs of repositories on its own machine, as in ``file:///srv/shop.git``."""
 
     banner: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
     """A message to all who use the server, also to those who have not signed in."""
@@ -133,10 +134,9 @@ class ServerSettings(_SettingsPart, frozen=True):
         return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
 
 
-Host = Annotated[
-    str, msgspec.Meta(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(:private)?$", max_length=300)
-]
-"""The name of a host, or its address, with a port or without; ``:private`` at its end where the name may lead to private
+HOST = r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(:private)?$"
+Host = Annotated[str, msgspec.Meta(pattern=HOST, max_length=300)]
+"""The name of a host, or its address, with a port or without; ``:private`` at its end where it may lead to private
 addresses."""
 
 

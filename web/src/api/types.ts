@@ -286,13 +286,6 @@ export interface AttemptData {
   exit_code: number | null;
 }
 
-/** How far the audit log is whole. */
-export interface AuditChain {
-  rows: number;
-  broken: number;
-  head: string;
-}
-
 /** Which rows are wanted, the newest first. */
 export interface AuditFields {
   limit?: number;
@@ -304,6 +297,12 @@ export interface AuditFields {
   outcome?: string;
   since?: string | null;
   until?: string | null;
+}
+
+/** The end of the audit log: who keeps it elsewhere can see later whether the log still holds it. */
+export interface AuditHead {
+  rows: number;
+  head: string;
 }
 
 /** Who has asked: a user, a service account, a schedule, or a git source. */
@@ -2917,12 +2916,12 @@ export interface Routes {
     body: undefined;
     answer: Value;
   };
-  /** Whether the chain of the audit log is whole, and its last hash, for others to keep. */
+  /** The number and the hash of the last row of the audit log, for others to keep. */
   "GET /audit/head": {
     path: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    answer: AuditChain;
+    answer: AuditHead;
   };
   /** The ensembles that I see, each with a summary. */
   "GET /ensembles": {

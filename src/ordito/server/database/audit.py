@@ -59,6 +59,22 @@ class AuditChain(msgspec.Struct, frozen=True):
     """The hash of the last row, in hex, "" where there is none."""
 
 
+class AuditHead(msgspec.Struct, frozen=True):
+    """The end of the audit log: who keeps it elsewhere can see later whether the log still holds it."""
+
+    rows: int
+    """How many rows there are: the number of the last one."""
+
+    head: str
+    """The hash of the last row, in hex, "" where there is none."""
+
+
+def head(connection: Connection) -> AuditHead:
+    """The last row. Whether those before it are whole is found out by ``verified``, which reads them all."""
+    last = connection.execute(select(AUDIT.c.number, AUDIT.c.hash).order_by(desc(AUDIT.c.number)).limit(1)).first()
+    return AuditHead(last.number, last.hash.hex()) if last is not None else AuditHead(0, "")
+
+
 def verified(connection: Connection) -> AuditChain:
     """Walk the chain from its beginning."""
     before, expected = FIRST, 1
