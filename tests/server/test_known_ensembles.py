@@ -153,7 +153,7 @@ def test_a_list_is_filtered(client: Client) -> None:
 
     assert names(label="color=green") == ["green"]
     assert names(label=["team=x", "color"]) == ["blue", "green"]
-    assert names(q="GREE") == ["green"]
+    assert names(q="GREEN") == ["green"]
     assert "shop" in names(status="ok")
     assert "green" not in names(status="ok")
     assert not {"green", "shop"} & set(names(attention="true"))
@@ -201,6 +201,21 @@ def test_names_packages_and_paths_are_checked(client: Client) -> None:
     both = {"name": "x", "package": "shop:2.4", "path": "/srv"}
     assert client.ask("POST", ENSEMBLES, both).data["code"] == "malformed"
     assert client.ask("POST", ENSEMBLES, {"name": "../x", "package": "shop:2.4"}).data["code"] == "malformed"
+
+
+def test_a_project_has_so_many_ensembles(tmp_path: Path) -> None:
+    settings = "limits: { requests: 100000, unknown: 100000, project_ensembles: 2 }\n"
+    with Served(tmp_path / "home", deployed(tmp_path), settings=settings) as server:
+        admin = server.admin()
+        assert send(admin, shop(), "shop:2.4").status == 201
+        made = {"package": "shop:2.4"}
+        assert admin.do("POST", ENSEMBLES, {"name": "second", **made})["exists"]
+        full = admin.ask("POST", ENSEMBLES, {"name": "third", **made})
+        assert (full.status, full.data["code"]) == (409, "limit-reached")
+        assert "project_ensembles" in full.data["hint"]
+        assert admin.ask("POST", ENSEMBLES, {"name": "second", **made}).data["code"] == "exists"
+        assert admin.ask("DELETE", f"{ENSEMBLES}/second").status == 204
+        assert admin.do("POST", ENSEMBLES, {"name": "third", **made})["exists"]
 
 
 def test_what_may_be_seen_is_found(client: Client) -> None:

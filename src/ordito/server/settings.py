@@ -50,6 +50,9 @@ class Limits(_SettingsPart, frozen=True):
     project_packages: Annotated[int, msgspec.Meta(gt=0)] = 10 << 30
     """Bytes of all packages of a project."""
 
+    project_ensembles: Annotated[int, msgspec.Meta(gt=0)] = 500
+    """How many ensembles a project may have."""
+
     query_seconds: Annotated[float, msgspec.Meta(gt=0)] = 30.0
     """Seconds that an answer may take."""
 

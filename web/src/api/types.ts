@@ -1309,6 +1309,7 @@ export interface Limits {
   body?: number;
   package?: number;
   project_packages?: number;
+  project_ensembles?: number;
   query_seconds?: number;
   query_memory?: number;
   plan_seconds?: number;

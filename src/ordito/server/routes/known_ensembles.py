@@ -379,7 +379,7 @@ async def _take_over(call: ApiCall, given: NewEnsemble) -> Reply:
     service = await service_place(call.services.queries, path)
 
     def add(connection: Connection) -> Reply:
-        _check_free(connection, call.project, given.name)
+        _check_free(call, connection, given.name)
         used = connection.execute(select(ENSEMBLES).where(ENSEMBLES.c.directory == path)).first()
         if used is not None:
             raise ApiProblem("exists", f"{path} is {used.project}/{used.name} already", "use that one")
@@ -398,7 +398,7 @@ async def _make(call: ApiCall, given: NewEnsemble) -> Reply:
         return kept
 
     def look(connection: Connection) -> str:
-        _check_free(connection, call.project, given.name)
+        _check_free(call, connection, given.name)
         return package_named(connection, call.project, given.package)
 
     digest = await services.database.read(look)
@@ -411,7 +411,7 @@ async def _make(call: ApiCall, given: NewEnsemble) -> Reply:
         await services.queries.ask(CREATE.name, str(folder), asked, (str(new), str(archive)))
 
         def add(connection: Connection) -> Reply:
-            _check_free(connection, call.project, given.name)
+            _check_free(call, connection, given.name)
             package_named(connection, call.project, digest)
             if place.exists():
                 # What a server has left that was killed at this very moment.
@@ -425,10 +425,15 @@ async def _make(call: ApiCall, given: NewEnsemble) -> Reply:
             await asyncio.to_thread(_put_aside, services.home, call.project, given.name, new)
 
 
-def _check_free(connection: Connection, project: str, name: str) -> None:
-    mine = (ENSEMBLES.c.project == project) & (ENSEMBLES.c.name == name)
-    if connection.execute(select(ENSEMBLES.c.name).where(mine)).first() is not None:
+def _check_free(call: ApiCall, connection: Connection, name: str) -> None:
+    """Refuse a name that is taken, and one ensemble too many. Raises ``ApiProblem``."""
+    mine = ENSEMBLES.c.project == call.project
+    if connection.execute(select(ENSEMBLES.c.name).where(mine & (ENSEMBLES.c.name == name))).first() is not None:
         raise ApiProblem("exists", f'there is an ensemble "{name}" already', "take another name")
+    most = call.services.settings.limits.project_ensembles
+    if (connection.execute(select(func.count()).select_from(ENSEMBLES).where(mine)).scalar() or 0) >= most:
+        hint = "make another project, or have an administrator raise `limits: { project_ensembles: }` in server.yaml"
+        raise ApiProblem("limit-reached", f"a project has at most {most:,} ensembles", hint)
 
 
 def _added(call: ApiCall, connection: Connection, given: NewEnsemble, directory: str, package: str) -> Reply:
@@ -531,7 +536,7 @@ TABLE = (
            query=EnsemblesQuery, answers=(ListPart[EnsembleData],), problems=("unknown-project", "bad-cursor")),
     _route("POST", PROJECT + "/ensembles", _CONFIGURE, "Make an ensemble of a package, or add one that exists.", _add,
            body=NewEnsemble, answers=(EnsembleData,), status=201, keyed=True,
-           problems=("unknown-project", "unknown-package", "forbidden", "no-ensemble", "exists")),
+           problems=("unknown-project", "unknown-package", "forbidden", "no-ensemble", "exists", "limit-reached")),
     _route("GET", ENSEMBLE, _READ, "An ensemble, with a summary.", _show, answers=(EnsembleData,), problems=_UNKNOWN),
     _route("PATCH", ENSEMBLE, _CONFIGURE, "Set and remove labels.", _label, body=EnsembleChange,
            answers=(EnsembleData,), problems=_UNKNOWN),
