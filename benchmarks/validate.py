@@ -77,10 +77,65 @@ def write_applications(folder: Path, count: int) -> Path:
     return file
 
 
+BLUEPRINT_HEAD = """\
+tosca_definitions_version: cloudify_dsl_1_3
+imports: [cloudify/types/types.yaml]
+data_types:
+  bench.Port: { properties: { port: { type: integer }, protocol: { type: string, default: tcp } } }
+node_types:
+  bench.Component:
+    derived_from: cloudify.nodes.SoftwareComponent
+    properties:
+      port: { type: bench.Port }
+      title: { type: string }
+      cache: { type: string, default: 1 GB }
+      component_version: { type: string }
+node_templates:
+"""
+
+BLUEPRINT_APPLICATION = """\
+  machine_{n}:
+    type: cloudify.nodes.Compute
+    properties:
+      ip: 10.0.0.1
+      os_family: linux
+      agent_config:
+        install_method: remote
+        user: debian
+        port: 22
+  component_{n}:
+    type: bench.Component
+    properties:
+      port: {{ port: {port} }}
+      title: component number {n}
+      component_version: 1.{n}.0
+    relationships:
+      - type: cloudify.relationships.contained_in
+        target: machine_{n}
+    interfaces:
+      cloudify.interfaces.lifecycle:
+        create: create.sh
+        start:
+          implementation: start.sh
+          inputs:
+            PORT: {{ get_property: [ SELF, port ] }}
+"""
+
+
+def write_blueprint(folder: Path, count: int) -> Path:
+    """Write the same applications as a blueprint of Cloudify."""
+    file = folder / f"blueprint-{count}.yaml"
+    parts = (BLUEPRINT_APPLICATION.format(n=n, port=1024 + n % 60_000) for n in range(count))
+    file.write_text(BLUEPRINT_HEAD + "".join(parts), encoding="utf-8")
+    return file
+
+
 RATIOS = {1_000: 5.0, 10_000: 4.0}
 """How many times the CPU of the bare loop validation may cost, by the number of applications."""
 MOST_GROWTH = 1.15
 """How many times the CPU for one application of 1,000 one of 10,000 may cost."""
+OF_BLUEPRINT = {500: 1.3}
+"""How many times the CPU of a service template a blueprint of the same applications may cost, of two nodes each."""
 MOST_MEMORY = 350
 """MiB, for 10,000 applications."""
 
@@ -106,6 +161,16 @@ def main(*, times: int) -> None:
                 f"   ratio {ratio:5.2f} {said}   {costs[count] * 1e6:4.0f} us an application"
                 f"   {memory:4.0f} MiB{_memory(memory) if count == 10_000 else ''}"
             )
+        for count, bar in OF_BLUEPRINT.items():
+            files = str(write_applications(Path(folder), count)), str(write_blueprint(Path(folder), count))
+            (template, _), (blueprint, _) = interleaved(
+                [lambda f=file: run(ordito("validate", f)) for file in files],  # type: ignore[misc]
+                times,
+                lambda r: r.cpu,
+            )
+            ratio = blueprint / template
+            said = verdict(f"blueprint-{count}", round(ratio, 2), bar, "times")
+            print(f"  {count:>6,} applications   template {template:5.2f} s   blueprint {blueprint:5.2f} s   {said}")
     growth = round(costs[10_000] / costs[1_000], 2)
     said = verdict("growth", growth, MOST_GROWTH, "times")
     print(f"  an application of 10,000 costs {growth:.2f} times one of 1,000 {said}")

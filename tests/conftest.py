@@ -21,9 +21,11 @@ from tests.support.golden import VARIABLE
 from tests.support.thorough import examples
 
 if TYPE_CHECKING:
+    from ordito.cluster.store import Store
     from tests.support.real.hosts import SshHosts
     from tests.support.real.moto import Moto
     from tests.support.real.podman import Podman
+    from tests.support.real.stores import StoredJournals, StoreServer
 
 if VARIABLE in os.environ:
     from tests.support.golden import golden  # noqa: F401
@@ -48,7 +50,7 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-TARGETS = frozenset({"ssh_hosts", "podman", "moto", "postgres", "bind"})
+TARGETS = frozenset({"ssh_hosts", "podman", "moto", "postgres", "bind", "store_server", "store"})
 """What is started for tests besides processes of this machine."""
 OF_TARGETS = frozenset(
     {
@@ -96,6 +98,31 @@ def podman() -> Iterator[Podman]:
 
     with Podman() as engine:
         yield engine
+
+
+@pytest.fixture(scope="session")
+def store_server() -> Iterator[StoreServer]:
+    """A server of PostgreSQL for stores."""
+    from tests.support.real.stores import StoreServer
+
+    with StoreServer() as server:
+        yield server
+
+
+@pytest.fixture
+def store(store_server: StoreServer) -> Store:
+    """An empty store with all its tables."""
+    return store_server.store()
+
+
+@pytest.fixture(scope="session")
+def stored_journals(store_server: StoreServer) -> Iterator[StoredJournals]:
+    """Journals in one store that many tests share."""
+    from tests.support.real.stores import StoredJournals
+
+    found = StoredJournals(store_server.store())
+    yield found
+    found.close()
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ FLOORS = [
     ["instances"],
     ["work", "blocks"],
     ["planning", "operations", "engine", "executors", "providers", "ensemble"],
+    ["cluster"],
     ["app"],
     ["authoring"],
     ["results"],

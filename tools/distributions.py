@@ -32,6 +32,7 @@ EXTRAS: Mapping[str, Sequence[str]] = {
     "ansible": ("ansible-playbook",),
     "cloud": ("apache-libcloud",),
     "server": ("starlette",),
+    "cluster": ("psycopg",),
 }
 """By each extra, what `ordito doctor` must find that it does not find without it."""
 QUICK = ("",)

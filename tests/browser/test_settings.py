@@ -210,6 +210,7 @@ def test_an_ensemble_of_which_nothing_exists_is_removed(opens: Opens, admin: Cli
     admin.do("POST", f"projects/{PROJECT}/ensembles", {"name": "gone", "package": "shop:1.0"})
     page = opens(ADMIN).open(f"/e/{PROJECT}/gone/settings?tab=general")
     page.get_by_role("button", name="Remove the ensemble").click()
+    expect(page.get_by_role("dialog").get_by_text("Nothing else goes with it")).to_be_visible()
     page.get_by_label("Type gone to go on").fill("gone")
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     page.wait_for_url(re.compile(r"/$"))

@@ -14,6 +14,7 @@ def test_what_takes_back_what() -> None:
         "start": {"stop"},
         "stop": {"start"},
         "delete": {
+            "precreate",
             "create",
             "pre_configure_source",
             "pre_configure_target",
@@ -21,9 +22,14 @@ def test_what_takes_back_what() -> None:
             "post_configure_source",
             "post_configure_target",
             "start",
+            "poststart",
             "install",
             "monitor_start",
         },
+        "precreate": {"postdelete"},
+        "postdelete": {"precreate"},
+        "poststart": {"prestop"},
+        "prestop": {"poststart"},
         "create": {"delete"},
         "install": {"uninstall"},
         "uninstall": {"install"},
@@ -43,7 +49,9 @@ def test_what_takes_back_what() -> None:
         "undeploy_from_host": {"deploy_on_host"},
     } == TAKES_BACK
     assert {"delete"} == lifecycle.DELETES
-    taken_back = set().union(*(done for name, done in TAKES_BACK.items() if name not in {"delete", "undeploy"}))
+    taken_back = set().union(
+        *(done for name, done in TAKES_BACK.items() if name not in {"delete", "postdelete", "undeploy"})
+    )
     assert taken_back == roll_back.TAKEN_BACK
 
 
@@ -72,12 +80,12 @@ def test_what_makes_starts_stops_and_removes_instances() -> None:
         "ordito.interfaces.Artifact",
     } == lifecycle.OF_LIFECYCLE
     assert {"start", "deploy"} == peer_notifications.BRINGS_UP
-    assert {"stop", "uninstall", "monitor_stop"} == UNDONE_BY_START
-    assert {"create", "deploy"} == lifecycle.CREATES
+    assert {"prestop", "stop", "uninstall", "monitor_stop"} == UNDONE_BY_START
+    assert {"precreate", "create", "deploy"} == lifecycle.CREATES
     assert {"configure"} == lifecycle.CONFIGURES
     assert {"start"} == lifecycle.STARTS
     assert {"stop"} == lifecycle.STOPS
-    assert {"delete", "undeploy"} == lifecycle.REMOVES
+    assert {"delete", "postdelete", "undeploy"} == lifecycle.REMOVES
     assert {"monitor_start", "start"} == lifecycle.WATCHES
     assert mapped.UP == {Up.MAKE: ("create", "configure", "start"), Up.START: ("start",)}
     assert mapped.DOWN == {Down.REMOVE: ("stop", "delete"), Down.STOP: ("stop",)}

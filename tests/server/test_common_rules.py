@@ -201,7 +201,8 @@ def test_the_audit_log_is_filtered_by_time(tmp_path: Path) -> None:
 
 
 def test_what_is_read_and_refused_is_written_down(served: Served, admin: Client) -> None:
-    """Logs, also those that are followed, once for each reading; and what somebody may not do."""
+    """Logs, also those that are followed, once in a while; and what somebody may not do. No cursor and no offset makes
+    the first reading look like a later one."""
     job = admin.get(f"{SHOP}/jobs")["jobs"][0]["id"]
     where = f"default/shop/{job}"
     first = admin.get(f"{SHOP}/jobs/latest/log")
@@ -213,6 +214,15 @@ def test_what_is_read_and_refused_is_written_down(served: Served, admin: Client)
     admin.do("POST", "users", {"name": "eve"})
     eve = admin.with_token(token_of(admin, "eve"))
     assert eve.ask("GET", "users").status == 403
+    bindings = admin.get("projects/default/bindings")["bindings"]
+    eves = {"kind": "user", "who": "eve", "role": "planner"}
+    owner = {"kind": "user", "who": admin.get("me")["name"], "role": "owner"}
+    admin.do("PUT", "projects/default/bindings", {"bindings": [*bindings, eves, owner]}, {"If-Match": "*"})
+    assert eve.get(f"{SHOP}/jobs/{job}/log", after=1)["begin"] == 1
+    assert eve.get("events", topic=f"log:{where}", after=page["next"])["items"] == []
+    rows = admin.get("audit", action="logs.read", actor="eve")["items"]
+    assert [row["object"] for row in rows] == [where, job]
+    admin.do("PUT", "projects/default/bindings", {"bindings": [*bindings, owner]}, {"If-Match": "*"})
     [denied] = admin.get("audit", actor="eve", outcome="denied")["items"]
     assert (denied["action"], denied["detail"]) == ("get_users", "needs administer")
 

@@ -413,6 +413,29 @@ def test_what_waits_in_the_queue_needs_what_the_rules_of_now_say(server: Served,
     assert reaches(admin, latest, "refused")["problem"]["failure"]["code"] == "needs-exact"
 
 
+def test_who_asks_for_a_plan_does_not_free_it_from_the_rules(server: Served, shop: Shop) -> None:
+    """Taking rules away frees the plans of others; one's own need what they needed, until somebody else has seen to the
+    rules."""
+    admin = server.admin()
+    people = users(admin, ada="maintainer", ben="approver", cy="maintainer")
+    at, anything = f"{SHOP}/rules", {"If-Match": "*"}
+    two = {"rules": [{"count": 2}]}
+    admin.do("PUT", at, two, anything)
+    plans = {name: ask(people[name], RESTART, apply="auto") for name in ("ada", "cy")}
+    people["ada"].do("PUT", at, {"rules": []}, anything)
+    reaches(admin, plans["cy"], "applied")
+    [wanted] = admin.get(f"{SHOP}/plans/{plans['ada']['id']}")["approvals"]["wanted"]
+    assert (wanted["count"], wanted["kept"]) == (2, True)
+    people["ada"].do("PUT", at, {"rules": [{"count": 1}]}, anything)
+    where = f"{SHOP}/plans/{plans['ada']['id']}"
+    found = admin.get(where)
+    assert (found["state"], [one["count"] for one in found["approvals"]["wanted"]]) == ("waiting", [1, 2])
+    yes = {"decision": "approve", "digest": found["digest"]}
+    assert people["ben"].do("POST", f"{where}/approvals", yes)["state"] == "waiting"
+    people["cy"].do("PUT", at, {"rules": [{"count": 1}]}, anything)
+    reaches(admin, plans["ada"], "applied")
+
+
 def test_a_damaged_ensemble_is_no_plan(server: Served, shop: Shop) -> None:
     """What cannot be read is said, and the server does not try it over and over."""
     (shop.directory / "ensemble.yaml").write_bytes(b"\xff\xfe{{{")

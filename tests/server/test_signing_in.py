@@ -55,6 +55,29 @@ def test_the_first_user_signs_in_with_a_link_once(tmp_path: Path) -> None:
         assert Browser(again.url).sign_in(json.loads(made.data)["user"], GOOD) == 201
 
 
+def test_a_new_link_ends_the_tokens_of_a_user(tmp_path: Path) -> None:
+    """Who administers the server lists them, ends one, and ends all with the password; never sees their secrets."""
+    with Served(tmp_path) as server:
+        admin = server.admin()
+        admin.do("POST", "users", {"name": "ann"})
+        link = admin.do("POST", "users/ann/reset")["link"].rpartition("#")[2]
+        browser = Browser(server.url)
+        assert browser.ask("POST", "sessions", {"link": link}).status == 201
+        made = [json.loads(browser.ask("POST", "me/tokens", {"name": name}).data) for name in "abc"]
+        listed = admin.get("users/ann/tokens")["items"]
+        assert [one["name"] for one in listed] == ["a", "b", "c"]
+        assert not any("token" in one for one in listed)
+        admin.do("DELETE", f"users/ann/tokens/{made[0]['id']}")
+        assert [admin.with_token(one["token"]).ask("GET", "me").status for one in made] == [401, 200, 200]
+        own = admin.get("me/tokens")["items"][0]["id"]
+        for path in (f"users/ann/tokens/{own}", "users/nobody/tokens/none"):
+            assert admin.ask("DELETE", path).status == 404
+        admin.do("POST", "users/ann/reset")
+        assert [admin.with_token(one["token"]).ask("GET", "me").status for one in made] == [401, 401, 401]
+        assert admin.get("users/ann/tokens")["items"] == []
+        assert admin.get("me")
+
+
 def test_weak_passwords_say_why(tmp_path: Path) -> None:
     with Served(tmp_path) as server:
         client = server.admin()

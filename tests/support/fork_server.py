@@ -39,8 +39,8 @@ def import_all() -> None:
     import ordito
 
     for module in pkgutil.walk_packages(ordito.__path__, "ordito."):
-        # A server is a program of its own, and its migrations run only where there is a database.
-        if not module.name.endswith("__main__") and not module.name.startswith("ordito.server"):
+        # A server is a program of its own, and migrations, its own and a store's, run only where there is a database.
+        if not module.name.endswith("__main__") and not module.name.startswith(("ordito.server", "ordito.cluster")):
             importlib.import_module(module.name)
 
 

@@ -28,8 +28,8 @@ import msgspec
 from tests.support.documents import Expected, ExpectedPart, read_expected, read_part
 
 _REMOVAL = re.compile(r"#!-(\d+)\s*")
-_NUMBER = re.compile(r"R-[0-9A-Z]+(?:\.\d+)*-[a-z]*\d+")
-_RANGE = re.compile(r"(?P<section>R-[0-9.]+)-(?P<first>\d+) to (?P<last_section>R-[0-9.]+)-(?P<last>\d+)")
+_NUMBER = re.compile(r"R-(?:[0-9A-Z]*[A-Z][0-9A-Z]+-)?[0-9A-Z]+(?:\.\d+)*-[a-z]*\d+")
+_RANGE = re.compile(r"(?P<section>R-[0-9A-Z.-]+)-(?P<first>\d+) to (?P<last_section>R-[0-9A-Z.-]+)-(?P<last>\d+)")
 
 SHARED = ("scripts", "files")
 """Folders whose files the samples beside them may name."""

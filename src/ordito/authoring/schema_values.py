@@ -26,6 +26,7 @@ def _unit_pattern(units: Iterable[str]) -> str:
 
 
 PRIMITIVES: Mapping[str, Json] = {
+    "any": {},
     "string": SCALAR,
     "integer": {"type": "integer"},
     "float": {"type": "number"},

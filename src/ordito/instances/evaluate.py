@@ -35,6 +35,7 @@ from ordito.model.operation import interface_named
 from ordito.model.sensitivity import Marks
 from ordito.model.service import Service
 from ordito.syntax.expressions import Call, Value, is_static
+from ordito.syntax.functions import BLUEPRINT
 
 LOCAL_FILE = "LOCAL_FILE"
 
@@ -232,6 +233,101 @@ def _kind(data: Answer) -> str:
     return "a map" if isinstance(data, dict) else "a single value"
 
 
+# ------------------------------------------------------------------------------------------- only in blueprints
+
+
+def _evaluated(call: Call, context: Context) -> Generator[Ask, Answer, list[Answer] | Nothing]:
+    """The arguments of a function, each evaluated."""
+    found: list[Answer] = []
+    for argument in call.arguments:
+        data = yield Ask(argument, context)
+        if isinstance(data, Nothing):
+            return data
+        found.append(data)
+    return found
+
+
+def _merge(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
+    """One map of several, of which the later ones win."""
+    found = yield from _evaluated(call, context)
+    if isinstance(found, Nothing):
+        return found
+    merged: dict[str, object] = {}
+    for data in found:
+        part = revealed(data)
+        if not isinstance(part, Mapping):
+            raise EvaluationError(f"merge takes maps, and this is {_kind(part)}", call.span)
+        merged.update(part)
+    return Sensitive(merged) if is_sensitive(found) else merged
+
+
+def _of_text(_: Evaluator, call: Call, context: Context, __: Lookup) -> Steps:
+    """What is done with a text."""
+    found = yield from _evaluated(call, context)
+    if isinstance(found, Nothing):
+        return found
+    plain = [revealed(data) for data in found]
+    name = call.function.removeprefix(BLUEPRINT)
+    whole = {"string_replace": 3, "string_split": 2}.get(name)
+    for position, data in enumerate(plain):
+        needed = int if position == whole else str
+        if not isinstance(data, needed) or isinstance(data, bool):
+            what = "a whole number" if needed is int else "a text"
+            raise EvaluationError(f"argument {position + 1} of {name} is {what}, not {_kind(data)}", call.span)
+    try:
+        made = TEXTS[name](*plain)
+    except IndexError:
+        raise EvaluationError(f"string_split finds fewer parts than {plain[2]}", call.span) from None
+    except ValueError as error:
+        raise EvaluationError(f"{name}: {error}", call.span) from None
+    return Sensitive(made) if is_sensitive(found) else made
+
+
+TEXTS: Mapping[str, Callable[..., object]] = {
+    "string_find": str.find,
+    "string_replace": str.replace,
+    "string_split": lambda text, separator, *at: text.split(separator)[at[0]] if at else text.split(separator),
+    "string_lower": str.lower,
+    "string_upper": str.upper,
+}
+
+
+def _of_all_instances(evaluator: Evaluator, call: Call, context: Context, lookup: Lookup) -> Steps:
+    """A runtime property of all instances of a node, as a list; or several of them, as a map by instance."""
+    path = yield from _path(call, context)
+    if isinstance(path, Nothing):
+        return path
+    name, *rest = path
+    template = evaluator.service.template(str(name))
+    if template is None:
+        entity = evaluator.entities.find(str(name), context, call.span, lookup.trace)
+        if not isinstance(entity, NodeEntity):
+            return [] if isinstance(entity, Nothing) else {}
+        template = entity.template
+    lookup.trace.reads.add(f"#{template.name}")
+    listed: list[object] = []
+    by_id: dict[str, object] = {}
+    for instance in evaluator.entities.listed(template.name):
+        entity = NodeEntity(template, instance)
+        if call.function.endswith("list"):
+            value = yield from lookup.attribute(entity, tuple(rest), call.span)
+            listed.append(None if isinstance(value, Nothing) else value)
+            continue
+        of_instance: dict[str, object] = {}
+        for one in rest:
+            value = yield from lookup.attribute(entity, (one,), call.span)
+            of_instance[str(one)] = None if isinstance(value, Nothing) else value
+        by_id[instance] = of_instance
+    return listed if call.function.endswith("list") else by_id
+
+
+def _of_services(_: Evaluator, call: Call, __: Context, ___: Lookup) -> Steps:
+    """What other services give."""
+    yield from ()
+    name = call.function.removeprefix(BLUEPRINT)
+    raise EvaluationError(f"{name} asks other services, which is not possible yet", call.span, "give it as an input")
+
+
 # ----------------------------------------------------------------------------------------------------- values
 
 
@@ -255,8 +351,8 @@ def _get_input(evaluator: Evaluator, call: Call, context: Context, lookup: Looku
     if inputs is evaluator.inputs:
         service = evaluator.service
         definition = service.inputs.get(str(name)) or service.inner_definitions.get(str(name))
-    if evaluator.service.inner_inputs and isinstance(value, Call | list | dict):
-        # An input of a topology that stands for a node may take the node's property.
+    if (evaluator.service.inner_inputs or evaluator.is_open) and isinstance(value, Call | list | dict):
+        # An input of a topology that stands for a node may take the node's property, one of a blueprint another input.
         value = yield Ask(value, context, f"input {name}", ("input", name, context.node, context.instance))
         if isinstance(value, Nothing):
             return value
@@ -438,9 +534,21 @@ FUNCTIONS: Mapping[str, Function] = {
     "get_operation_output": _get_operation_output,
     "get_nodes_of_type": _get_nodes_of_type,
     "get_artifact": _get_artifact,
+    f"{BLUEPRINT}merge": _merge,
+    **dict.fromkeys((f"{BLUEPRINT}{name}" for name in TEXTS), _of_text),
+    **dict.fromkeys(
+        (
+            f"{BLUEPRINT}{name}"
+            for name in ("get_capability", "get_environment_capability", "get_group_capability", "get_consumers")
+        ),
+        _of_services,
+    ),
+    **dict.fromkeys((f"{BLUEPRINT}get_attributes_{what}" for what in ("list", "dict")), _of_all_instances),
 }
 
-STATIC = frozenset({"concat", "join", "token", "get_input", "get_property"})
+STATIC = frozenset(
+    {"concat", "join", "token", "get_input", "get_property", f"{BLUEPRINT}merge", *(f"{BLUEPRINT}{n}" for n in TEXTS)}
+)
 """The functions whose results depend only on the document and its inputs."""
 
 

@@ -58,6 +58,10 @@ LIFECYCLE_TYPES = frozenset({STANDARD, LIFECYCLE})
 """The interface types whose operations create and remove a node."""
 
 
+AROUND = frozenset({"precreate", "poststart", "prestop", "postdelete"})
+"""Operations of Cloudify's lifecycle that come before or after those that make, start, stop and remove a node."""
+
+
 class Side(StrEnum):
     """Whether an operation is declared on a node, or on a relationship and then at which side it runs."""
 
@@ -106,7 +110,7 @@ class LifecycleRow(msgspec.Struct, frozen=True):
     @property
     def is_delegated(self) -> bool:
         """Whether a provider that makes a node, or removes it, does this, too."""
-        return self.interface in LIFECYCLE_TYPES
+        return self.interface in LIFECYCLE_TYPES and self.operation not in AROUND
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -157,6 +161,7 @@ def in_order(states: tuple[str, ...], rows: tuple[LifecycleRow, ...]) -> tuple[P
 
 ESTABLISHED = "relationship_lifecycle.establish@target"
 AGENT = "monitoring_agent.start"
+POSTSTART = "lifecycle.poststart"
 LINKED = ("preconfigure", "postconfigure", "establish")
 
 
@@ -167,6 +172,7 @@ def _install(agents: str, links: str, watching: str) -> tuple[PlacedRow, ...]:
         (
             LifecycleRow(ARTIFACT, DEPLOY, Side.NODE, Per.INSTANCE, CREATING, "Standard.create"),
             LifecycleRow(STANDARD, "create", Side.NODE, Per.INSTANCE, CREATING, CREATED, always=True),
+            LifecycleRow(LIFECYCLE, "precreate", Side.NODE, Per.INSTANCE, CREATING, "Standard.create"),
             LifecycleRow(LIFECYCLE, "create", Side.NODE, Per.INSTANCE, "Standard.create", CREATED),
             LifecycleRow(
                 RELATIONSHIP_LIFECYCLE, "preconfigure", Side.SOURCE, Per.PAIR, CREATED, CONFIGURING, begins=True
@@ -211,6 +217,7 @@ def _install(agents: str, links: str, watching: str) -> tuple[PlacedRow, ...]:
             ),
             LifecycleRow(MONITORING_AGENT, "install", Side.NODE, Per.INSTANCE, "delegate.reach", of_hosts=True),
             LifecycleRow(MONITORING_AGENT, "start", Side.NODE, Per.INSTANCE, "monitoring_agent.install", of_hosts=True),
+            LifecycleRow(LIFECYCLE, "poststart", Side.NODE, Per.INSTANCE, AGENT),
             LifecycleRow(CONFIGURE, "add_target", Side.SOURCE, Per.PAIR, links, begins=True),
             LifecycleRow(CONFIGURE, "add_source", Side.TARGET, Per.PAIR, "Configure.add_target", begins=True),
             LifecycleRow(
@@ -230,10 +237,10 @@ def _install(agents: str, links: str, watching: str) -> tuple[PlacedRow, ...]:
     )
 
 
-INSTALL = _install(STARTED, AGENT, ESTABLISHED)
+INSTALL = _install(STARTED, POSTSTART, ESTABLISHED)
 """The operations that create and start an instance, in order."""
 
-INSTALL_REACHED_BY_LINK = _install(ESTABLISHED, STARTED, AGENT)
+INSTALL_REACHED_BY_LINK = _install(ESTABLISHED, STARTED, POSTSTART)
 """The same for a host that gets its address from a link: it can only be reached after it is linked."""
 
 UNINSTALL = in_order(
@@ -246,11 +253,20 @@ UNINSTALL = in_order(
             MONITORING, "stop", Side.NODE, Per.INSTANCE, "Maintain.monitor_stop", undoes=("start",), if_begun=True
         ),
         LifecycleRow(
+            LIFECYCLE,
+            "prestop",
+            Side.NODE,
+            Per.INSTANCE,
+            "monitoring.stop",
+            "Standard.stop",
+            undoes=("poststart",),
+        ),
+        LifecycleRow(
             MONITORING_AGENT,
             "stop",
             Side.NODE,
             Per.INSTANCE,
-            "monitoring.stop",
+            "lifecycle.prestop",
             undoes=("start",),
             if_begun=True,
             of_hosts=True,
@@ -308,6 +324,9 @@ UNINSTALL = in_order(
         ),
         LifecycleRow(STANDARD, "delete", Side.NODE, Per.INSTANCE, DELETING, DELETED, always=True, undoes=("create",)),
         LifecycleRow(LIFECYCLE, "delete", Side.NODE, Per.INSTANCE, "Standard.delete", DELETED, undoes=("create",)),
+        LifecycleRow(
+            LIFECYCLE, "postdelete", Side.NODE, Per.INSTANCE, "lifecycle.delete", DELETED, undoes=("precreate",)
+        ),
         LifecycleRow(
             ARTIFACT,
             UNDEPLOY,

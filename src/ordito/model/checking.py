@@ -37,7 +37,7 @@ from ordito.model.sensitivity import says_sensitive
 from ordito.source.nodes import NULLS, Mapping, Node, Scalar, Sequence
 from ordito.source.scalars import core_value
 from ordito.syntax.expressions import Call, Value, is_static
-from ordito.syntax.functions import FUNCTIONS, call_in, has_shape, meant_function, read_call
+from ordito.syntax.functions import FORMS, call_in, has_shape, meant_function, read_call
 
 COMPOUND = frozenset({list, dict})
 SIMPLE = frozenset({str, int, float, bool, type(None)})
@@ -502,7 +502,7 @@ class Checker:
                 open_calls.extend(part)
         # A result that can never be of the type that is needed (R-4.4.1-3). What refers to something else is compared
         # where that is looked up.
-        given = FUNCTIONS[call.function].gives
+        given = FORMS[call.function].gives
         if given and schema.type in self.data_types and not fits(Schema(given), schema, self.data_types):
             message = f"{self._name(path)} needs {shown(schema)}, but {call.function} gives a {given}"
             self.error("bad-value", path, message, f"use a value of type {schema.type}")
@@ -530,7 +530,7 @@ class Checker:
         if data_type is None or data_type.base not in {"map", ""}:
             return False
         (key,) = node.keys
-        gives = FUNCTIONS[key.text].gives
+        gives = FORMS[key.text].gives
         if data_type.base == "":
             return key.text in data_type.properties and bool(gives or self.literal or not has_shape(node))
         if has_shape(node) and not gives and not self.literal:

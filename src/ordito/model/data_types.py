@@ -164,7 +164,8 @@ class DataTypes:
                 written.span,
                 hint="give constraints instead, or derive it from a complex type",
             )
-        if definition.unit.is_bundled or written.properties or is_lost(written.properties, ""):
+        unit = definition.unit
+        if unit.is_bundled or unit.dialect.is_open or written.properties or is_lost(written.properties, ""):
             return
         if written.derived_from is None:
             self._diagnostics.error(

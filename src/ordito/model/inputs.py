@@ -111,7 +111,8 @@ def known_inputs(
     topology = Service("", "", (), sound, {}, {}, {}, {}, data_types)
     known = {name: value for name, value in given.items() if name in sound}
     bound = bind_inputs(topology, known, Diagnostics())
-    return {name: revealed(v) for name, v in bound.items() if v is not None}  # type: ignore[misc]
+    values = {name: revealed(v) for name, v in bound.items() if v is not None}
+    return {name: v for name, v in values.items() if is_static(v)}  # type: ignore[misc, arg-type]
 
 
 def _read(node: Node, definition: PropertyDefinition, values: Values) -> Value:

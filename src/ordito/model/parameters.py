@@ -18,7 +18,7 @@ from ordito.model.unit import Unit
 from ordito.source.nodes import Mapping
 from ordito.syntax.entities import ParameterDefinition
 from ordito.syntax.expressions import Call, Value, calls
-from ordito.syntax.functions import FUNCTIONS, call_in, has_shape, read_untyped
+from ordito.syntax.functions import FORMS, call_in, has_shape, read_untyped
 from ordito.syntax.topology import TopologyTemplate
 
 
@@ -27,6 +27,12 @@ def read_inputs(
 ) -> dict[str, PropertyDefinition]:
     """The inputs of a topology or a workflow, with their defaults."""
     found: dict[str, PropertyDefinition] = {}
+    if entry.dialect.is_open:
+        for name, item in written.items():
+            found[name] = types.definitions.parameter(name, item, entry)
+            types.definitions.remember_default(found, name, item)
+        types.definitions.settle_defaults(found)
+        return found
     for name, item in written.items():
         found[name] = types.definitions.parameter(name, item, entry)
         if not _refuse_function(item, found[name], types, diagnostics):
@@ -134,7 +140,7 @@ class OutputTypes:
         if call.function in {"get_property", "get_attribute"}:
             slot = self._reach.find(call, Place())
             return self._inside(slot.schema, call.arguments[slot.rest :]) if slot is not None else None
-        gives = FUNCTIONS[call.function].gives if call.function in FUNCTIONS else ""
+        gives = FORMS[call.function].gives if call.function in FORMS else ""
         return Schema(gives) if gives else None
 
     def _inside(self, schema: Schema, path: Iterable[Value]) -> Schema | None:

@@ -16,7 +16,7 @@ from ordito.model.mappings import AttributeMappings
 from ordito.model.operation import Interface, interface_named
 from ordito.model.places import Place, ReadValue, Slot
 from ordito.model.reach import CallFaults, NoFaults, Reach
-from ordito.model.schema import DataType, PropertyDefinition, Schema, fits, shown
+from ordito.model.schema import ANY, DataType, PropertyDefinition, Schema, fits, shown
 from ordito.model.service import NodeTemplate, Output, Relationship
 from ordito.model.templates import SUBSTITUTE, Templates, held_calls
 from ordito.model.types import Types
@@ -24,7 +24,7 @@ from ordito.model.units import Units, find_type
 from ordito.model.values_with_calls import Holders
 from ordito.source.nodes import Scalar
 from ordito.syntax.expressions import Call, Needs, Value, calls, is_static
-from ordito.syntax.functions import FUNCTIONS
+from ordito.syntax.functions import BLUEPRINT, FORMS
 from ordito.syntax.shapes import is_lost
 from ordito.syntax.topology import TopologyTemplate
 
@@ -84,7 +84,7 @@ class References:
     def _text(self, call: Call, place: Place) -> None:
         """concat, join and token, whose arguments are checked by themselves."""
         if isinstance(call.needs, Needs):  # a place with a type has compared it already
-            self._compare(call, place, Schema(FUNCTIONS[call.function].gives), None)
+            self._compare(call, place, Schema(FORMS[call.function].gives), None)
 
     def _input(self, call: Call, place: Place) -> None:
         name = str(call.arguments[0])
@@ -112,6 +112,10 @@ class References:
         schema = self._inside(call, place, f'{what} "{slot.name}"', slot.schema, slot.rest, value)
         self._compare(call, place, schema, slot.definition.span)
 
+    def _node(self, call: Call, place: Place) -> None:
+        """The functions of blueprints that ask all instances of a node."""
+        self._reach.entity(call, place)
+
     def _compare(self, call: Call, place: Place, given: Schema | None, declared: Span | None) -> None:
         """Report a call whose result can never be what its place needs (R-4.4.1-3)."""
         if given is None or fits(given, call.needs, self._types.data):
@@ -138,7 +142,7 @@ class References:
         entry = needed.entry or self._types.data[needed.type].entry
         return entry is None or fits(given, entry, self._types.data)
 
-    def _inside(
+    def _inside(  # noqa: C901  (a case for each kind of type)
         self, call: Call, place: Place, what: str, schema: Schema, start: int, value: Value = None
     ) -> Schema | None:
         """The schema to which names and indexes lead from a value of a schema; a fault is reported. What the documents
@@ -148,9 +152,11 @@ class References:
             data_type = self._types.data.get(schema.type)
             if data_type is None:
                 return None
-            if isinstance(part, Call) and data_type.base == "":
+            if data_type.base == ANY:
+                pass  # whatever is inside may be anything as well
+            elif isinstance(part, Call) and data_type.base == "":
                 return None
-            if data_type.base == "":
+            elif data_type.base == "":
                 field = data_type.properties.get(str(part))
                 if field is None:
                     owner = f"{what} ({data_type.name})"
@@ -325,6 +331,7 @@ CHECKS: dict[str, Callable[[References, Call, Place], None]] = {
     "get_input": References._input,  # noqa: SLF001  (the table of the class's own checks)
     "get_property": References._value,  # noqa: SLF001
     "get_attribute": References._value,  # noqa: SLF001
+    **dict.fromkeys((f"{BLUEPRINT}get_attributes_{what}" for what in ("list", "dict")), References._node),  # noqa: SLF001
     "get_artifact": References._artifact,  # noqa: SLF001
     "get_operation_output": References._output,  # noqa: SLF001
     "get_nodes_of_type": References._nodes_of_type,  # noqa: SLF001

@@ -42,6 +42,7 @@ from ordito.model.values import Values
 from ordito.model.workflows import Workflows
 from ordito.source.nodes import Mapping, Node, Scalar
 from ordito.source.package import Package
+from ordito.syntax.expressions import calls
 from ordito.syntax.topology import TopologyTemplate
 
 AS_WRITTEN = Circumstances()
@@ -70,7 +71,7 @@ def resolve_service(
     substitutes = Substitutes(types, filters, resolve, diagnostics)
     substitutes.gather(units.all)
     service = resolve(units.entry, circumstances)
-    if package.is_archive and not diagnostics.has_errors:
+    if package.is_archive and content.lowered is None and not diagnostics.has_errors:
         _warn_of_unnamed(units.entry, diagnostics)
     return None if diagnostics.has_errors else with_deployment(service)
 
@@ -108,6 +109,8 @@ def _resolve_topology(
     references = References(topology, types, units, templates.nodes, uses, inputs, diagnostics)
     mappings = AttributeMappings(templates.nodes, types.data, diagnostics)
     check_calls(templates, unbound, relationships.calls, outputs, references, mappings)
+    for definition in inputs.values():
+        references.check_all(calls(definition.default), Place())
     diagnostics.settle()
     if alone:
         made = (r for node in templates.nodes.values() for r in node.requirements)

@@ -395,10 +395,16 @@ ELSEWHERE: Mapping[str, Kind] = {
 """The settings outside of nodes, by their full names, and where they are written."""
 
 
+SECRET = "ordito.secret"
+"""The metadata of an input that is a secret of this name where nobody gives it another value."""
+
+
 def metadata_of_property(metadata: Mapping[str, Scalar] | None, what: str, diagnostics: Diagnostics) -> dict[str, str]:
     """The metadata of the definition of a property, as they are written; wrong settings among them are reported. Only
     a "property" has any (``what``)."""
     for name, value in (metadata or {}).items():
+        if name == SECRET and what == "input":
+            continue
         if name.startswith(PREFIX) and (name != UPDATE or what != "property"):
             near = _did_you_mean(nearest(name, (UPDATE,))) if what == "property" else ""
             hint = near or f"properties may have {UPDATE}; other settings are those of node templates and node types"

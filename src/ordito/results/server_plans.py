@@ -33,6 +33,10 @@ class WantedApprovals(msgspec.Struct, frozen=True):
     given: int = 0
     """How many that count were given."""
 
+    kept: bool = False
+    """Whether the rule that asked for them is gone, and the plan needs them still: whoever changed the rules has asked
+    for the plan as well."""
+
 
 class ApprovalData(msgspec.Struct, frozen=True):
     """A decision about a plan."""

@@ -317,7 +317,7 @@ async def _permit_in_project(call: ApiCall, access: Permission) -> None:
         names = await call.services.database.read(lambda c: c.execute(mine).scalars().all())
         seen = (name for name in names if call.may(Permission.READ, call.project, name))
         raise unknown_ensemble(call.project, call.ensemble, seen)
-    if access is Permission.READ and not call.ensemble:
+    if access is Permission.READ and call.route.of_part:
         return
     if access not in permissions:
         await _forbid(call, access, f'the owners of the project "{call.project}"')

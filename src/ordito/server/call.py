@@ -35,6 +35,12 @@ PENDING_FOR = 300.0
 
 LONGEST_KEY = 200
 
+READ_AGAIN_AFTER = 3600.0
+"""Seconds after which it is written down once more that somebody reads the same."""
+
+MOST_READINGS = 10_000
+"""How many readers of something are remembered."""
+
 
 class _Answer(msgspec.Struct):
     status: int
@@ -141,9 +147,17 @@ class ApiCall:
             raise ApiProblem("changed", "it was changed since it was read", hint, following=(reading,))
 
     async def read(self, action: str, about: str) -> None:
-        """Write down that somebody reads what was printed or given out."""
-        deed = self.deed(action, about=about)
+        """Write down that somebody reads what was printed or given out: once in a while, in however many parts."""
+        deed, readings = self.deed(action, about=about), self.services.readings
+        what = (deed.principal, deed.by, action, deed.project, deed.ensemble, about)
+        if self.now - readings.get(what, 0.0) < READ_AGAIN_AFTER:
+            return
         await self.services.database.write(lambda connection: write_down(connection, deed, self.now))
+        readings.pop(what, None)
+        readings[what] = self.now
+        if len(readings) > MOST_READINGS:
+            # Whoever is forgotten is written down once more.
+            del readings[next(iter(readings))]
 
     async def denied(self, detail: str, *, by: str = "") -> None:
         """Write down that this was refused to who asks: of each so many a minute."""

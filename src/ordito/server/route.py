@@ -110,6 +110,10 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     """The codes of problems that it can answer besides those that every route can."""
 
+    of_part: bool = False
+    """Whether who may see no more of a project than an ensemble may ask too, and is answered with what belongs to
+    that."""
+
     keyed: bool = False
     """Whether it takes an ``Idempotency-Key``: the same again gets the stored answer."""
 

@@ -86,6 +86,9 @@ class Services:
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
         self.denied = DeniedRows()
+        self.readings: dict[tuple[str, ...], float] = {}
+        """When it was written down that somebody reads something: who, by what, what was done, and about what."""
+
         self.metrics = Metrics(self.queries, self.topics)
         self.queries.told = self._asked
         self.supervisor = Supervisor()

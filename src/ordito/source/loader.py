@@ -58,12 +58,14 @@ def _joined(pair: re.Match[bytes]) -> bytes:
     return pair[1] + b"\\U%08X" % number
 
 
-def load(name: str, data: bytes, diagnostics: Diagnostics, note: str = "") -> Document | None:
+def load(
+    name: str, data: bytes, diagnostics: Diagnostics, note: str = "", *, last_wins: bool = False
+) -> Document | None:
     """Load one YAML document from bytes; None, with the reason in ``diagnostics``, where it cannot be read.
 
     ``name`` is the name of the file in messages, ``note`` is added to the places in it. A document with a fault that
     leaves its structure clear (a bracket that is not closed, a duplicate key) is returned nevertheless, so that all its
-    faults can be reported together.
+    faults can be reported together. Of keys that are given twice the last counts with ``last_wins``, with a warning.
     """
     if name.endswith(".json"):
         data = _PAIR.sub(_joined, data)
@@ -72,7 +74,7 @@ def load(name: str, data: bytes, diagnostics: Diagnostics, note: str = "") -> Do
         return None
     source = SourceText(name, text, note)
     try:
-        root = _build(source, diagnostics)
+        root = _build(source, diagnostics, last_wins=last_wins)
     except _RefusedText as refusal:
         code, message, span, hint = refusal.report
         diagnostics.error(code, message, span, hint=hint)
@@ -186,14 +188,14 @@ def _too_deep(span: Span) -> _RefusedText:
     )
 
 
-def _build(source: SourceText, diagnostics: Diagnostics) -> Node | None:
+def _build(source: SourceText, diagnostics: Diagnostics, *, last_wins: bool) -> Node | None:
     """The tree of a text. What was never closed is reported, and closed where it probably should have been."""
     mended: Mended | None = None
     text = source.text
     for _ in range(max(1, min(MOST_REPAIRS, MOST_REREAD // max(len(text), 1)))):
         parser = CParser(text)
         try:
-            root = _build_tree(parser.get_event, source, diagnostics)
+            root = _build_tree(parser.get_event, source, diagnostics, last_wins=last_wins)
             if mended is not None and root is not None:
                 mended.finish(root)
             return root
@@ -210,7 +212,9 @@ def _build(source: SourceText, diagnostics: Diagnostics) -> Node | None:
     return None
 
 
-def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) -> Node | None:  # noqa: C901, PLR0912, PLR0915
+def _build_tree(  # noqa: C901, PLR0912, PLR0915
+    get_event: Any, source: SourceText, diagnostics: Diagnostics, *, last_wins: bool = False
+) -> Node | None:
     # One loop without helper calls for scalars: they are nine tenths of all events, and reading is the cost of
     # validation.
     scalar_event, alias_event = yaml.ScalarEvent, yaml.AliasEvent
@@ -324,6 +328,8 @@ def _build_tree(get_event: Any, source: SourceText, diagnostics: Diagnostics) ->
             if name not in values:
                 values[name] = node
                 container.keys.append(pending)  # type: ignore[union-attr]
+            elif last_wins:
+                _take_last(pending, node, container, diagnostics)  # type: ignore[arg-type]
             else:
                 _report_duplicate(pending, container, diagnostics)  # type: ignore[arg-type]
             pending = None
@@ -356,6 +362,20 @@ def _report_duplicate(key: Scalar, mapping: Mapping, diagnostics: Diagnostics) -
         hint="write << once, with a list of the maps to merge" if key.text == MERGE else "keep one of them",
         related=(Related("first given here", mapping.key(key.text).span),),
     )
+
+
+def _take_last(key: Scalar, value: Node, mapping: Mapping, diagnostics: Diagnostics) -> None:
+    """Take the later one of two entries with the same key."""
+    before = mapping.key(key.text)
+    diagnostics.warning(
+        "duplicate-key",
+        f'"{key.text}" is given twice in this map, and the last one counts',
+        key.span,
+        hint="keep one of them",
+        related=(Related("first given here", before.span),),
+    )
+    mapping.keys[mapping.keys.index(before)] = key
+    mapping.values[key.text] = value
 
 
 def _merge(mapping: Mapping) -> None:

@@ -12,7 +12,7 @@ from ordito.base.paths import leaves_root
 from ordito.source import nodes
 from ordito.source.loader import Document
 from ordito.source.meta import CREATED_BY, META, Piece, read_meta
-from ordito.source.package import About, Package, read_file, reason
+from ordito.source.package import IS_BLUEPRINT, About, Package, read_file, reason
 from ordito.source.remote import Network, RemoteFiles
 from ordito.source.tree import FileTree, Folder, place
 
@@ -70,7 +70,7 @@ def open_tree(
     except OSError as error:
         diagnostics.error("file-not-found", f"cannot read the folder {shown}: {reason(error)}", None)
         return None
-    preferred = [name for name in found if Path(name).stem == "service"]
+    preferred = [name for name in found if Path(name).stem == "service"] or _blueprints(tree, "", found)
     if len(found) != 1 and len(preferred) != 1:
         diagnostics.error(
             "no-entry",
@@ -94,6 +94,9 @@ def _open_archive(given: Path, shown: str, diagnostics: Diagnostics, network: Ne
     tree = RemoteFiles(archive, network)
     if tree.is_file(META):
         return _open_by_meta(tree, given.stem, shown, diagnostics)
+    blueprints = _blueprints_in(tree)
+    if blueprints:
+        return _open_blueprint(tree, given.stem, shown, blueprints, diagnostics)
     found = _definitions(tree)
     if len(found) != 1 or tree.is_folder("TOSCA-Metadata"):
         diagnostics.error(
@@ -110,6 +113,42 @@ def _open_archive(given: Path, shown: str, diagnostics: Diagnostics, network: Ne
     if document is not None:
         package.about = _about(document, diagnostics)
     return package if package.about is not None else None
+
+
+def _blueprints_in(tree: FileTree) -> list[str]:
+    """The blueprints of Cloudify at the top of an archive, or in the one folder there, which may be the main file."""
+    folders, files = tree.entries("")
+    folder = folders[0] if len(folders) == 1 and not files else ""
+    names = tree.entries(folder)[1] if folder else files
+    return _blueprints(tree, folder, [name for name in names if Path(name).suffix in DEFINITIONS_ENDINGS])
+
+
+def _blueprints(tree: FileTree, folder: str, names: list[str]) -> list[str]:
+    """Which of some files of a folder are blueprints of Cloudify: of several the one that is called so."""
+    found = []
+    for name in names:
+        file = posixpath.join(folder, name)
+        try:
+            if IS_BLUEPRINT.search(read_file(tree, file)) is not None:
+                found.append(file)
+        except (OSError, ValueError):
+            continue
+    return [file for file in found if Path(file).stem == "blueprint"] or found
+
+
+def _open_blueprint(
+    tree: RemoteFiles, name: str, shown: str, found: list[str], diagnostics: Diagnostics
+) -> Package | None:
+    """Open an archive that holds a blueprint of Cloudify, which says nothing of itself."""
+    if len(found) > 1:
+        diagnostics.error(
+            "no-entry",
+            f"{shown} holds {len(found)} blueprints at its top ({_listed(found)}); exactly one is needed",
+            place(shown),
+            hint="call the main file blueprint.yaml",
+        )
+        return None
+    return Package(tree, found[0], name, shown)
 
 
 def _entry_hint(tree: Archive) -> str:

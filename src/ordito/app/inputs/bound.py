@@ -11,6 +11,9 @@ from ordito.app.requests import GivenInputs
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.base.sensitive import Sensitive, revealed
 from ordito.base.sensitive import is_sensitive as has_sensitive_parts
+from ordito.instances.context import Context, EvaluationError, Nothing
+from ordito.instances.evaluate import Evaluator
+from ordito.instances.records import Snapshot
 from ordito.model.inputs import bind_inputs, is_sensitive
 from ordito.model.operation import Input
 from ordito.model.schema import DataType, PropertyDefinition
@@ -18,6 +21,7 @@ from ordito.model.sensitivity import Marks
 from ordito.model.service import Service
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, Sequence
+from ordito.syntax.expressions import is_static
 from ordito.work.records import GivenValue
 
 
@@ -52,11 +56,29 @@ def bind_given(
     forgotten = (gathered.kept.keys() - kept.keys()) | set(_left_out(service, gathered, had, diagnostics))
     values = {name: value for name, value in gathered.values.items() if name not in forgotten}
     bound: dict[str, object] = dict(bind_inputs(service, values, diagnostics, quiet=secret_inputs(service, gathered)))
+    _evaluate_defaults(service, bound, diagnostics)
     now = {name: bound[name] for name in gathered.asked if name in bound}
     new = {n: GivenValue(value, _written(gathered, n, service), gathered.environment) for n, value in now.items()}
     # What is written in ensemble.yaml anyway need not be remembered.
     told = {name for name, given in new.items() if given.over is not None and given.value == given.over}
     return BoundInputs(bound, now, {name: given for name, given in {**kept, **new}.items() if name not in told})
+
+
+def _evaluate_defaults(service: Service, bound: dict[str, object], diagnostics: Diagnostics) -> None:
+    """Give inputs whose defaults are functions, as those of blueprints may be, the values that these have."""
+    open_ones = [name for name, value in bound.items() if not is_static(value)]  # type: ignore[arg-type]
+    if not open_ones or diagnostics.has_errors:
+        return
+    evaluator = Evaluator(service, Snapshot(), bound)
+    for name in open_ones:
+        try:
+            found = evaluator.evaluate(bound[name], Context())  # type: ignore[arg-type]
+        except EvaluationError as error:
+            diagnostics.error("bad-value", f'input "{name}": {error.message}', error.span, hint=error.hint)
+            continue
+        if isinstance(found, Nothing):
+            diagnostics.error("missing-input", f'input "{name}": {found.reason}', service.inputs[name].span)
+        bound[name] = found
 
 
 def _is_default(value: GivenValue, definition: PropertyDefinition) -> bool:

@@ -12,6 +12,8 @@ from ordito.app.requests import GivenInputs
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.base.sensitive import is_sensitive, revealed
 from ordito.base.span import SourceText
+from ordito.model.schema import PropertyDefinition
+from ordito.model.settings import SECRET
 from ordito.source.nodes import NULLS, Node, Scalar, Sequence, is_null
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.package import load_file
@@ -75,6 +77,29 @@ def gather_inputs(
     own = evaluation.inputs(written, known)
     values = {**own.values, **{name: value.value for name, value in kept.items()}, **asked}
     return GatheredInputs(environment.name, written, kept, asked, values, own.secret, own.made_of)
+
+
+def with_secrets(
+    gathered: GatheredInputs, declared: Mapping[str, PropertyDefinition], evaluation: UserPartEvaluation
+) -> GatheredInputs:
+    """The values with those of inputs that stand for secrets, as the functions of blueprints ask for them, and that
+    nobody gives another value."""
+    wanted = {
+        name: definition.metadata[SECRET]
+        for name, definition in declared.items()
+        if SECRET in definition.metadata and name not in gathered.values
+    }
+    if not wanted:
+        return gathered
+    found = evaluation.others({name: _reference(secret) for name, secret in wanted.items()})
+    values = {**gathered.values, **found.values}
+    return msgspec.structs.replace(gathered, values=values, secret=gathered.secret | found.secret)
+
+
+def _reference(secret: str) -> MappingNode:
+    """The node that refers to a secret, as an ensemble would write it."""
+    at = (SourceText("", ""), 1, 1, 1, 1)
+    return MappingNode(*at, [Scalar(*at, "secret", True)], {"secret": Scalar(*at, secret, False)})
 
 
 def _seen(value: object) -> GivenInput:

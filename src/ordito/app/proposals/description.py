@@ -11,7 +11,7 @@ import msgspec
 from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
 from ordito.app.inputs.bound import BoundInputs, bind_given
-from ordito.app.inputs.gathered import gather_inputs
+from ordito.app.inputs.gathered import gather_inputs, with_secrets
 from ordito.app.inputs.user_part import new_user_part
 from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import relative_to
@@ -93,7 +93,7 @@ def _described(
     check_files(read, diagnostics, required=True)
     check_supported(read.service, diagnostics)
     # The template's own way of deploying may take inputs that the topology does not have.
-    own = without_own(gathered, read.service)
+    own = with_secrets(without_own(gathered, read.service), read.service.inputs, evaluation)
     bound = bind_given(read.service, own, diagnostics, had=None if named.given else status.inputs)
     if not diagnostics.has_errors:
         check_static_values(read.service, bound.inputs, diagnostics)

@@ -6,22 +6,22 @@ from __future__ import annotations
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.lowering.cloudify.ancestry import Ancestry
-from ordito.lowering.cloudify.groups import GroupsOf
-from ordito.lowering.cloudify.implementations import Implementations
-from ordito.lowering.cloudify.making import text
+from ordito.lowering.cloudify.groups import GroupsOf, check_workflows
+from ordito.lowering.cloudify.implementations import Implementations, check_plugins
+from ordito.lowering.cloudify.making import sequence, text
 from ordito.lowering.cloudify.merging import Merged, merge
 from ordito.lowering.cloudify.operations import OperationsOf
 from ordito.lowering.cloudify.parameters import ParametersOf
 from ordito.lowering.cloudify.parts import FOLDER, Part, Parts, version_of
-from ordito.lowering.cloudify.plugins import check_plugins
 from ordito.lowering.cloudify.schemas import Schemas
 from ordito.lowering.cloudify.templates import TemplatesOf
 from ordito.lowering.cloudify.types import TypesOf
-from ordito.lowering.cloudify.values import Values
+from ordito.lowering.cloudify.values import Values, is_call
 from ordito.lowering.cloudify.words import in_words_of_blueprints
 from ordito.source.loader import Document
-from ordito.source.nodes import Scalar
+from ordito.source.nodes import Node, Scalar
 from ordito.source.package import Package
+from ordito.source.scalars import core_value
 from ordito.syntax.service_template import ImportDefinition, Lowered, ServiceFile
 from ordito.syntax.topology import TopologyTemplate
 
@@ -68,7 +68,8 @@ class _Lowering:
         self._diagnostics = diagnostics
         version = parts.dialect.name
         self._version = version
-        self._values = Values(version, diagnostics)
+        self._values = Values(version, diagnostics, {"get_label": self._label, "get_sys": self._fact})
+        self._name = package.name
         self._schemas = Schemas(self._values, merged["data_types"], version, diagnostics)
         self._implementations = Implementations(merged["plugins"], package, diagnostics)
         self._operations = OperationsOf(self._implementations, self._schemas, self._values, diagnostics)
@@ -80,6 +81,7 @@ class _Lowering:
         merged = self._merged
         main = merged.main
         check_plugins(merged["plugins"], self._diagnostics)
+        self._check_labels()
         types = TypesOf(self._schemas, self._operations, self._diagnostics)
         further = [p for p in self._parts[1:] if not p.is_bundled]
         version = main.tosca_definitions_version
@@ -101,6 +103,7 @@ class _Lowering:
     def _topology(self) -> TopologyTemplate:
         merged = self._merged
         parameters = ParametersOf(self._schemas, self._values, self._version, self._diagnostics)
+        check_workflows(merged["workflows"], self._implementations, parameters, self._diagnostics)
         templates = TemplatesOf(
             merged["node_templates"],
             self._nodes,
@@ -110,14 +113,46 @@ class _Lowering:
             self._diagnostics,
         )
         groups = GroupsOf(merged, self._values, self._diagnostics)
+        nodes = templates.lowered()
+        outputs = parameters.outputs(merged["outputs"], merged["capabilities"])
+        inputs = parameters.inputs(merged["inputs"])
+        inputs.update(parameters.secrets(self._values.secrets))
         return TopologyTemplate(
             at=merged.main.at,
-            inputs=parameters.inputs(merged["inputs"]),
-            node_templates=templates.lowered(),
+            inputs=inputs,
+            node_templates=nodes,
             groups=groups.groups(),
             policies=groups.policies(),
-            outputs=parameters.outputs(merged["outputs"], merged["capabilities"]),
+            outputs=outputs,
         )
+
+    def _label(self, path: list[str]) -> Node | None:
+        """The values of a label, or one of them."""
+        label = self._merged["labels"].get(path[0])
+        if label is None or len(path) > 2:
+            return None
+        if len(path) == 1:
+            return sequence(label.values, label.at)
+        at = int(path[1]) if path[1].isdecimal() else -1
+        return label.values[at] if 0 <= at < len(label.values) else None
+
+    def _fact(self, path: list[str]) -> str | None:
+        """What is known of a deployment without a manager."""
+        known = {("tenant", "name"): "default_tenant", ("deployment", "owner"): "admin"}
+        known |= {("deployment", what): self._name for what in ("id", "name", "blueprint")}
+        return known.get((path[0], path[-1])) if len(path) == 2 else None
+
+    def _check_labels(self) -> None:
+        """Report values of labels that are no texts; labels of the blueprint itself may not be functions either."""
+        for section in ("labels", "blueprint_labels"):
+            for label in self._merged[section].values():
+                for node in label.values:
+                    is_text = isinstance(node, Scalar) and isinstance(core_value(self._values.single(node)), str)
+                    if not is_text and not (section == "labels" and is_call(node)):
+                        what = "a text or a function" if section == "labels" else "a text"
+                        self._diagnostics.error(
+                            "bad-value", f"the value of a label is {what}", node.span, hint="write it in quotes"
+                        )
 
     def _metadata(self) -> dict[str, Scalar] | None:
         """The single values among the metadata; and labels, each with its values."""

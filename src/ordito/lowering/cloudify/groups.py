@@ -1,16 +1,21 @@
-"""Groups of a blueprint, and the policies by which they are scaled, as groups and policies of TOSCA (section 9)."""
+"""Groups of a blueprint, and the policies by which they are scaled, as groups and policies of TOSCA (section 9); and
+the workflows that it defines (section 10)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ordito.base.diagnostics import Diagnostics
+from ordito.lowering.cloudify.implementations import OF_PROGRAM, Implementations
 from ordito.lowering.cloudify.making import mapping, text
 from ordito.lowering.cloudify.merging import Merged
-from ordito.lowering.cloudify.templates import check_bounds
-from ordito.lowering.cloudify.values import Values
+from ordito.lowering.cloudify.parameters import ParametersOf
+from ordito.lowering.cloudify.values import Values, is_call
 from ordito.source.nodes import Scalar
-from ordito.syntax.cloudify.policies import Group, GroupPolicy, Policy
+from ordito.syntax.cloudify.policies import CloudifyGroup, CloudifyPolicy, CloudifyWorkflow, GroupPolicy
+from ordito.syntax.cloudify.yaml_values import truth
 from ordito.syntax.policies import Policy as LoweredPolicy
-from ordito.syntax.shapes import is_lost
+from ordito.syntax.shapes import Entries, is_lost
 from ordito.syntax.topology import Group as LoweredGroup
 
 SCALING = "cloudify.policies.scaling"
@@ -29,7 +34,7 @@ class GroupsOf:
 
     def groups(self) -> dict[str, LoweredGroup]:
         """The groups."""
-        found: dict[str, LoweredGroup] = {}
+        found = Entries()
         templates = self._merged["node_templates"]
         for name, item in self._merged["groups"].items():
             if name in templates:
@@ -40,39 +45,65 @@ class GroupsOf:
                     hint="rename one of them",
                 )
                 continue
-            members = self._members(name, item)
+            members = self._members(item)
+            if not item.members:
+                self._diagnostics.error(
+                    "missing-value", f'group "{name}" has no members', item.span, hint="name a node template"
+                )
             for policy in (item.policies or {}).values():
                 self._check_policy(name, policy)
-            if members:
+            if not members:
+                found.lose((name,))
+            else:
                 found[name] = LoweredGroup(
                     at=item.at, key=item.key, type=text(OF_GROUP, item.key or item.at), members=members
                 )
         return found
 
-    def _members(self, name: str, item: Group) -> list[Scalar]:
-        """The members of a group, each once."""
+    def _members(self, group: CloudifyGroup) -> list[Scalar]:
+        """The node templates in a group, those of groups in it included, each once."""
         templates, groups = self._merged["node_templates"], self._merged["groups"]
         found: dict[str, Scalar] = {}
-        for member in item.members:
-            known = member.text in templates or member.text in groups
-            if not known and not is_lost(templates, member.text) and not is_lost(groups, member.text):
-                self._diagnostics.unknown(
-                    "unknown-member",
-                    "node template or group",
-                    member.text,
-                    member.span,
-                    [*templates, *(g for g in groups if g != name)],
-                )
-            elif known:
-                found.setdefault(member.text, member)
-        if not item.members:
-            self._diagnostics.error(
-                "missing-value", f'group "{name}" has no members', item.span, hint="name a node template"
-            )
+        open_ones: list[tuple[CloudifyGroup, Scalar | None]] = [(group, None)]
+        seen = {group.name}
+        while open_ones:
+            current, place = open_ones.pop(0)
+            for member in current.members:
+                if member.text in templates:
+                    found.setdefault(member.text, member if place is None else text(member.text, place))
+                elif member.text in groups:
+                    self._follow(group, groups[member.text], place or member, seen, open_ones)
+                elif current is group and not is_lost(templates, member.text) and not is_lost(groups, member.text):
+                    others = [*templates, *(g for g in groups if g != group.name)]
+                    self._diagnostics.unknown(
+                        "unknown-member", "node template or group", member.text, member.span, others
+                    )
         return [*found.values()]
+
+    def _follow(
+        self,
+        group: CloudifyGroup,
+        inner: CloudifyGroup,
+        place: Scalar,
+        seen: set[str],
+        open_ones: list[tuple[CloudifyGroup, Scalar | None]],
+    ) -> None:
+        """Go on with a group in a group; one that holds itself in turn is reported."""
+        if inner is group:
+            self._diagnostics.error(
+                "group-cycle", f'group "{group.name}" holds itself', place.span, hint="leave one of the groups out"
+            )
+        elif inner.name not in seen:
+            seen.add(inner.name)
+            open_ones.append((inner, place))
 
     def _check_policy(self, group: str, policy: GroupPolicy) -> None:
         """A policy of a group is what a program for a server of metrics decides, which nobody runs here."""
+        self._diagnostics.warning(
+            "policy-not-evaluated",
+            f'policy "{policy.name}" of group "{group}" is not evaluated: nothing here gives it metrics',
+            policy.span,
+        )
         types, triggers = self._merged["policy_types"], self._merged["policy_triggers"]
         kind = types.get(policy.type.text)
         if kind is None:
@@ -88,11 +119,6 @@ class GroupsOf:
                 self._diagnostics.unknown(
                     "unknown-type", "policy trigger", trigger.type.text, trigger.type.span, triggers
                 )
-        self._diagnostics.warning(
-            "policy-not-evaluated",
-            f'policy "{policy.name}" of group "{group}" is not evaluated: nothing here gives it metrics',
-            policy.span,
-        )
 
     def _check_values(self, owner: object, given: object, known: dict[str, object], what: str) -> None:
         """Report values of what there is not, and what lacks a value."""
@@ -100,7 +126,7 @@ class GroupsOf:
         names = {key.text for key in written}
         for key in written:
             if key.text not in known:
-                self._diagnostics.unknown(f"unknown-{what}", what, key.text, key.span, known)
+                self._diagnostics.unknown("unknown-property", what, key.text, key.span, known)
         for name, schema in known.items():
             needed = getattr(schema, "required", None) is not False and getattr(schema, "default", None) is None
             if needed and name not in names:
@@ -121,7 +147,7 @@ class GroupsOf:
                 found.append(self._policy(item))
         return found
 
-    def _has_targets(self, item: Policy) -> bool:
+    def _has_targets(self, item: CloudifyPolicy) -> bool:
         groups = self._merged["groups"]
         sound = bool(item.targets)
         if item.targets is None or (not item.targets and not is_lost(item.targets, "")):
@@ -135,19 +161,12 @@ class GroupsOf:
                     self._diagnostics.unknown("unknown-target", "group", target.text, target.span, groups)
         return sound
 
-    def _policy(self, item: Policy) -> LoweredPolicy:
+    def _policy(self, item: CloudifyPolicy) -> LoweredPolicy:
         properties = item.properties
         if properties is not None:
             for key in properties.keys:
                 if key.text not in BOUNDS:
                     self._diagnostics.unknown("unknown-property", "property", key.text, key.span, BOUNDS)
-            values = properties.values
-            check_bounds(
-                values.get("default_instances"),
-                values.get("min_instances"),
-                values.get("max_instances"),
-                self._diagnostics,
-            )
             kept = [
                 (k, self._values.lowered(v))
                 for k, v in properties.entries()
@@ -155,3 +174,35 @@ class GroupsOf:
             ]
             properties = mapping(kept, properties)
         return LoweredPolicy(at=item.at, key=item.key, type=item.type, targets=item.targets, properties=properties)
+
+
+# Workflows: those of the product are the program's own, and scripts of others are not run; what is wrong with one is
+# found all the same.
+
+ACTIVE = ("all", "partial", "none")
+"""How many instances of nodes may have to be active."""
+
+
+def check_workflows(
+    written: Mapping[str, CloudifyWorkflow],
+    implementations: Implementations,
+    parameters: ParametersOf,
+    diagnostics: Diagnostics,
+) -> None:
+    """Report what is wrong with workflows, and warn of those that nothing here runs."""
+    for item in written.values():
+        found = implementations.of(item.mapping)
+        parameters.inputs(item.parameters or {})
+        rules = item.availability_rules
+        if rules is not None:
+            for state in rules.node_instances_active or ():
+                if state.text not in ACTIVE:
+                    diagnostics.unknown("bad-value", "state of instances", state.text, state.span, ACTIVE)
+            if rules.available is not None and truth(rules.available) is None and not is_call(rules.available):
+                diagnostics.error("bad-value", '"available" must be true, false or a function', rules.available.span)
+        if found.plugin and found.plugin not in OF_PROGRAM:
+            diagnostics.note(
+                "unsupported-plugin-operation",
+                f'workflow "{item.name}" is not run here: workflow scripts are not run',
+                item.mapping.span,
+            )

@@ -8,6 +8,7 @@ from ordito.base.diagnostics import Diagnostics
 from ordito.lowering.cloudify.making import mapping, text
 from ordito.lowering.cloudify.schemas import OBJECTS, PRIMITIVES, Schemas
 from ordito.lowering.cloudify.types import same_lost
+from ordito.lowering.cloudify.values import SECRET as SECRET_INPUT
 from ordito.lowering.cloudify.values import Values, holds_call
 from ordito.source import nodes
 from ordito.source.nodes import Node, Scalar, is_null
@@ -43,6 +44,17 @@ class ParametersOf:
             found[name] = self._input(item)
         return found
 
+    def secrets(self, written: Mapping[str, Scalar]) -> dict[str, entities.ParameterDefinition]:
+        """The inputs that stand for secrets."""
+        found = {}
+        for name, at in written.items():
+            key = text(f"{SECRET_INPUT}{name}", at)
+            metadata = {"ordito.secret": text(name, at, plain=False), "sensitive": text("true", at)}
+            found[key.text] = entities.ParameterDefinition(
+                at=at, key=key, type=text("any", at), required=False, metadata=metadata
+            )
+        return found
+
     def _input(self, item: InputSchema) -> entities.ParameterDefinition:
         made = self._schemas.property(item, parameter=True)
         assert isinstance(made, entities.ParameterDefinition)
@@ -50,6 +62,7 @@ class ParametersOf:
         self._check_display(item)
         entry = self._entries(item, made.entry_schema)
         clauses, of_items = self._constraints(item)
+        checked = not (item.constraints and item.default is not None and holds_call(item.default))
         if entry is not None and of_items:
             entry = entities.SchemaDefinition(
                 at=entry.at, type=entry.type, entry_schema=entry.entry_schema, constraints=of_items
@@ -65,7 +78,7 @@ class ParametersOf:
             type=made.type,
             description=made.description,
             required=made.required,
-            default=made.default,
+            default=made.default if checked else None,
             entry_schema=entry,
             constraints=clauses or None,
             metadata=metadata or None,
@@ -74,7 +87,7 @@ class ParametersOf:
     def _check_hidden(self, item: InputSchema) -> None:
         if item.hidden and item.required is not False and item.default is None:
             self._diagnostics.error(
-                "hidden-input",
+                "bad-schema",
                 f'input "{item.name}" is hidden and required, and has no default',
                 item.span,
                 hint="give it a default, or write required: false",

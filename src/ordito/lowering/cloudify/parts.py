@@ -10,6 +10,8 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.paths import beside, is_url, leaves_root
+from ordito.lowering.cloudify.making import text
+from ordito.lowering.cloudify.namespaces import SEPARATOR, Namespace
 from ordito.source.bundled import PROFILE_SCHEME
 from ordito.source.loader import Document
 from ordito.source.nodes import Mapping, Scalar, is_null
@@ -21,10 +23,10 @@ from ordito.syntax.grammar import Dialect, Reading, read_entity
 VERSION = "tosca_definitions_version"
 FOLDER = f"{PROFILE_SCHEME}cloudify_dsl/"
 TYPES = f"{FOLDER}types.yaml"
-RELEASES = (
-    "3.0", "3.1", "3.2", "3.3", "3.4", "4.0", "4.1", "4.2", "4.3", "4.4", "4.5", "4.6", "5.0", "5.1", "5.2", "6.0",
-    "6.1", "6.2", "6.3", "6.4", "7.0",
-)  # fmt: skip
+RELEASES = frozenset(
+    f"{major}.{minor}" for major, last in ((3, 4), (4, 6), (5, 2), (6, 4), (7, 0)) for minor in range(last + 1)
+)
+LATEST = "7.0"
 """The releases whose types are those that are bundled, without the number of the patch."""
 TYPES_PATH = "cloudify/types/types.yaml"
 TYPES_URL = re.compile(
@@ -45,6 +47,8 @@ class Part(msgspec.Struct, frozen=True):
     file: str
     """Its path from the root of the service, or ``profile:...`` for one that comes with the program."""
     content: Blueprint
+    namespace: str = ""
+    """What stands before the names that it defines, "" for nothing."""
 
     @property
     def is_bundled(self) -> bool:
@@ -69,7 +73,7 @@ class Parts:
     def __init__(self, package: Package, diagnostics: Diagnostics) -> None:
         self._package = package
         self._diagnostics = diagnostics
-        self._seen: set[str] = set()
+        self._seen: set[tuple[str, str]] = set()
         self._waiting: deque[Part] = deque()
         self.found: list[Part] = []
         self.dialect: Dialect = CLOUDIFY_1_5
@@ -90,29 +94,74 @@ class Parts:
             self._follow(part)
 
     def _follow(self, part: Part) -> None:
-        for item in part.content.imports or ():
+        for written in part.content.imports or ():
+            split = self._split(written)
+            if split is None:
+                self.incomplete = True
+                continue
+            own, item = split
+            namespace = SEPARATOR.join(filter(None, (part.namespace, own)))
             location = self._locate(part, item)
             if location is None:
                 self.incomplete = True
-            elif location not in self._seen:
-                self._load(location, item)
+                continue
+            if location.startswith(PROFILE_SCHEME):
+                if location == TYPES and own:
+                    self._refuse_types(written.file)
+                namespace = ""
+            if (location, namespace) not in self._seen:
+                self._load(location, item, namespace)
 
-    def _load(self, location: str, item: Import) -> None:
-        self._seen.add(location)
+    def _split(self, item: Import) -> tuple[str, Import] | None:
+        """The namespace of an import, and what it imports; None where it cannot be one, which is reported."""
+        name, separator, rest = item.file.text.rpartition(SEPARATOR)
+        if not separator:
+            return "", item
+        if SEPARATOR in name:
+            self._diagnostics.error(
+                "bad-value",
+                f'the namespace "{name}" holds {SEPARATOR}, which ends a namespace',
+                item.file.span,
+                hint="give it a name without it",
+            )
+            return None
+        if not name:
+            self._diagnostics.warning(
+                "empty-value", f"there is no namespace before {SEPARATOR}", item.file.span, hint=f"write {rest}"
+            )
+        return name, Import(text(rest, item.file, plain=item.file.plain), item.properties)
+
+    def _refuse_types(self, written: Scalar) -> None:
+        """Report a file of the product's types that is imported under a namespace."""
+        self._diagnostics.error(
+            "bad-value",
+            "the types of Cloudify cannot be imported under a namespace",
+            written.span,
+            hint="import them without one",
+        )
+
+    def _load(self, location: str, item: Import, namespace: str) -> None:
+        self._seen.add((location, namespace))
         if location.startswith(PROFILE_SCHEME):
             self.found.append(Part(location, bundled_file(location, self._package, self._diagnostics)))
             return
         before = self._diagnostics.errors
-        document = self._package.load(location, self._diagnostics, item.file.span)
+        document = self._package.load(location, self._diagnostics, item.file.span, last_wins=True)
         if document is None or not self._may_be_imported(document, item):
             assert self._diagnostics.errors > before
             self.incomplete = True
             return
-        self._read(document, location)
+        if namespace and _is_of_types(document):
+            if not item.file.text.startswith(PROFILE_SCHEME) and namespace.count(SEPARATOR) == 0:
+                self._refuse_types(item.file)
+            namespace = ""
+        self._read(document, location, namespace)
 
-    def _read(self, document: Document, file: str) -> None:
-        self._seen.add(file)
+    def _read(self, document: Document, file: str, namespace: str = "") -> None:
+        self._seen.add((file, namespace))
         root = document.root
+        if namespace and isinstance(root, Mapping):
+            root = Namespace(namespace, lambda path: self._script(file, path)).renamed(root)
         if not isinstance(root, Mapping):
             self._diagnostics.error("wrong-form", f"a blueprint is a map, not {root.kind}", root.span)
             self.incomplete = True
@@ -121,9 +170,17 @@ class Parts:
         if content is None:
             self.incomplete = True
             return
-        part = Part(file, content)
+        part = Part(file, content, namespace)
         self.found.append(part)
         self._waiting.append(part)
+
+    def _script(self, file: str, path: str) -> str:
+        """The path of a script that a file names by its own place, from the folder of the main file; "" for none."""
+        root = posixpath.dirname(self._package.main)
+        place = beside(file, path)
+        if "\n" in path or leaves_root(place) or not self._package.tree.is_file(place):
+            return ""
+        return posixpath.relpath(place, root) if root else place
 
     def _may_be_imported(self, document: Document, item: Import) -> bool:
         """Whether a file is one that a blueprint may import: of the same language, and of no later version."""
@@ -207,7 +264,7 @@ class Parts:
                 "other-release",
                 f"the types of release {found['release']} are not among those that come with this program",
                 written.span,
-                hint=f"those of release {RELEASES[-1]} are taken",
+                hint=f"those of release {LATEST} are taken",
             )
         return TYPES
 
@@ -246,6 +303,16 @@ class Parts:
             )
             return None
         return near
+
+
+def _is_of_types(document: Document) -> bool:
+    """Whether a file holds the types of the product."""
+    root = document.root
+    if not isinstance(root, Mapping):
+        return False
+    metadata, types = root.values.get("metadata"), root.values.get("node_types")
+    marked = isinstance(metadata, Mapping) and "cloudify_types" in metadata.values
+    return marked or (isinstance(types, Mapping) and "cloudify.nodes.Root" in types.values)
 
 
 def bundled_file(location: str, package: Package, diagnostics: Diagnostics) -> Blueprint:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.lowering.cloudify.ancestry import Ancestry
+from ordito.lowering.cloudify.implementations import Found
 from ordito.lowering.cloudify.making import mapping, text
 from ordito.lowering.cloudify.operations import OperationsOf, Settings
 from ordito.lowering.cloudify.types import CONTAINED_IN
@@ -15,7 +16,7 @@ from ordito.source import nodes
 from ordito.source.nodes import Node, Scalar
 from ordito.source.scalars import integer
 from ordito.syntax import entities
-from ordito.syntax.cloudify.entities import NodeTemplate, PropertySchema, RelationshipEntry, ScalableProperties
+from ordito.syntax.cloudify.entities import CloudifyNodeTemplate, PropertySchema, RelationshipEntry, ScalableProperties
 from ordito.syntax.cloudify.yaml_values import truth
 from ordito.syntax.shapes import Entries, EntryList, is_lost
 
@@ -23,6 +24,7 @@ EXTERNAL = "use_external_resource"
 RELATIONSHIPS = "relationships"
 """The requirement that stands for the relationships of a template."""
 SCALABLE = "scalable"
+BOUNDS = ("min_instances", "max_instances", "default_instances")
 UNBOUNDED = frozenset({"UNBOUNDED", "-1"})
 PLUGINS = (
     ("cloudify.nodes.aws.", "cloudify-aws-plugin"),
@@ -51,7 +53,7 @@ class TemplatesOf:
 
     def __init__(
         self,
-        written: Mapping[str, NodeTemplate],
+        written: Mapping[str, CloudifyNodeTemplate],
         node_types: Ancestry,
         relationship_types: Ancestry,
         operations: OperationsOf,
@@ -64,7 +66,9 @@ class TemplatesOf:
         self._operations = operations
         self._values = values
         self._diagnostics = diagnostics
-        self._contained: dict[str, bool] = {}
+        self._unsupported: dict[str, list[tuple[str, str, Found]]] = {}
+        self._closing: set[int] = set()
+        """The relationships that close a circle, which has been reported."""
         self._needing: dict[str, list[tuple[str, str, PropertySchema]]] = {}
 
     def lowered(self) -> dict[str, entities.NodeTemplate]:
@@ -73,18 +77,20 @@ class TemplatesOf:
         if isinstance(self._written, Entries):
             found.all_lost = self._written.all_lost
             found.lose(self._written.lost)
+        self._check_circles()
         for name, item in self._written.items():
             made = self._template(name, item)
             if made is None:
                 found.lose((name,))
             else:
                 found[name] = made
-        self._check_circles()
         return found
 
-    def _template(self, name: str, item: NodeTemplate) -> entities.NodeTemplate | None:
+    def _template(self, name: str, item: CloudifyNodeTemplate) -> entities.NodeTemplate | None:
         owner = f'node template "{name}"'
         if item.type is None:
+            if isinstance(self._written, Entries) and self._written.all_lost:
+                return None  # it may be one of a file that could not be read
             self._diagnostics.error(
                 "missing-keyname", f'{owner} lacks "type"', item.span, hint="add type, the name of a node type"
             )
@@ -95,6 +101,7 @@ class TemplatesOf:
             return None
         settings = Settings({})
         self._check_inputs(item, kind, owner)
+        self._warn_of_unsupported(item, kind)
         return entities.NodeTemplate(
             at=item.at,
             key=item.key,
@@ -121,7 +128,7 @@ class TemplatesOf:
         hint = "; ".join(filter(None, (f"did you mean {hint}?" if hint else "", note)))
         self._diagnostics.error("unknown-type", f'no node type named "{written.text}"', written.span, hint=hint)
 
-    def _check_inputs(self, item: NodeTemplate, kind: str, owner: str) -> None:
+    def _check_inputs(self, item: CloudifyNodeTemplate, kind: str, owner: str) -> None:
         """Report the inputs without values of operations that a template takes from its type as they are."""
         needing = self._needing.get(kind)
         if needing is None:
@@ -138,6 +145,22 @@ class TemplatesOf:
             if table is None or (name not in table.operations and not is_lost(table.operations, name)):
                 self._operations.report_missing(declared, f"{interface}.{name}", owner, item.key or item.at)
 
+    def _warn_of_unsupported(self, item: CloudifyNodeTemplate, kind: str) -> None:
+        """Warn of operations that a template takes from its type and that nothing here can run."""
+        known = self._unsupported.get(kind)
+        if known is None:
+            known = self._unsupported[kind] = [
+                (interface, name, found)
+                for interface, operations in self._node_types.operations(kind).items()
+                for name, operation in operations.items()
+                if (found := self._operations.unsupported(operation)) is not None
+            ]
+        assert item.type is not None
+        for interface, name, found in known:
+            table = (item.interfaces or {}).get(interface)
+            if table is None or name not in table.operations:
+                self._operations.report_unsupported(f"{interface}.{name}", found, item.type.span)
+
     def _properties(self, written: nodes.Mapping | None, schemas: Mapping[str, PropertySchema]) -> nodes.Mapping | None:
         """The properties, those of data types completed with what the default of the property says."""
         if written is None:
@@ -153,7 +176,7 @@ class TemplatesOf:
             return found
         return mapping(((k, merged.get(k.text, v)) for k, v in found.entries()), written)
 
-    def _is_external(self, item: NodeTemplate, owner: str) -> bool:
+    def _is_external(self, item: CloudifyNodeTemplate, owner: str) -> bool:
         """Whether a template is of something that exists, so that it need not say everything."""
         node = item.properties.values.get(EXTERNAL) if item.properties is not None else None
         if node is None:
@@ -165,12 +188,12 @@ class TemplatesOf:
                 node.span,
                 hint="write the value itself",
             )
-            return False
+            return True
         return truth(node) is True
 
     # ----------------------------------------------------------------------------------------------- instances
 
-    def _capabilities(self, item: NodeTemplate) -> dict[str, entities.CapabilityAssignment] | None:
+    def _capabilities(self, item: CloudifyNodeTemplate) -> dict[str, entities.CapabilityAssignment] | None:
         """How many instances there are to be."""
         scalable = item.capabilities.scalable if item.capabilities is not None else None
         if item.instances is not None:
@@ -190,7 +213,7 @@ class TemplatesOf:
         self._check_bounds(scalable.properties)
         at = scalable.properties.at
         assert isinstance(at, nodes.Mapping)
-        kept = [(k, self._values.lowered(v)) for k, v in at.entries() if not _is_unbounded(v)]
+        kept = [(k, self._values.lowered(v)) for k, v in at.entries() if k.text in BOUNDS and not _is_unbounded(v)]
         names = {k.text for k, _ in kept}
         if "default_instances" not in names:
             kept.append((text("default_instances", at), text("1", at)))
@@ -206,7 +229,7 @@ class TemplatesOf:
     # ------------------------------------------------------------------------------------------- relationships
 
     def _relationships(
-        self, name: str, item: NodeTemplate, settings: Settings, owner: str
+        self, name: str, item: CloudifyNodeTemplate, settings: Settings, owner: str
     ) -> list[entities.RequirementAssignment] | None:
         if item.relationships is None:
             return None
@@ -215,13 +238,13 @@ class TemplatesOf:
             found.all_lost = item.relationships.all_lost
         host: RelationshipEntry | None = None
         for entry in item.relationships:
-            if not self._is_sound(name, entry):
+            if id(entry) in self._closing or not self._is_sound(name, entry):
                 found.all_lost = True
                 continue
             if CONTAINED_IN in self._relationship_types.names(entry.type.text):
                 if host is not None:
                     self._diagnostics.error(
-                        "two-hosts",
+                        "too-many-requirements",
                         f"{owner} is contained in two nodes",
                         entry.type.span,
                         hint="a node lives in one place: keep one of them, or make it connected_to",
@@ -238,7 +261,7 @@ class TemplatesOf:
         sound = True
         if target.text == name:
             self._diagnostics.error(
-                "own-target",
+                "requirement-cycle",
                 f'node template "{name}" has a relationship with itself',
                 target.span,
                 hint="name another node template",
@@ -315,11 +338,12 @@ class TemplatesOf:
                     circle = [n for n, _ in path]
                     circle = [*circle[circle.index(target) :], target]
                     self._diagnostics.error(
-                        "relationship-cycle",
+                        "requirement-cycle",
                         f"relationships lead in a circle: {' -> '.join(circle)}",
                         entry.target.span,
                         hint="leave one of them out",
                     )
+                    self._closing.add(id(entry))
                 elif not state.get(target):
                     state[target] = 1
                     path.append((target, [*(self._written[target].relationships or ())]))

@@ -3,12 +3,15 @@ same names where they mean the same."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Mapping as MappingType
+
 from ordito.base.diagnostics import Diagnostics
 from ordito.lowering.cloudify.making import mapping, sequence, text
 from ordito.source.nodes import Data, Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import core_value
 from ordito.syntax.cloudify.yaml_values import is_date, is_text, meant
-from ordito.syntax.functions import FUNCTIONS
+from ordito.syntax.functions import BLUEPRINT, FORMS, FUNCTIONS
 
 OWN = frozenset(
     {
@@ -35,6 +38,17 @@ OWN = frozenset(
 )
 """The functions of the language."""
 
+OF_SERVICES = frozenset({"get_capability", "get_environment_capability", "get_group_capability", "get_consumers"})
+"""The functions that ask other services."""
+
+SUBSTITUTED = frozenset({"get_label", "get_sys"})
+"""The functions that the blueprint itself answers."""
+
+SECRET = "secret:"
+"""How the names of inputs begin that are secrets."""
+
+Answers = Callable[[list[str]], "Node | str | None"]
+
 SINCE = {"concat": "cloudify_dsl_1_1", "merge": "cloudify_dsl_1_3"}
 """The versions that have brought functions."""
 
@@ -42,10 +56,13 @@ SINCE = {"concat": "cloudify_dsl_1_1", "merge": "cloudify_dsl_1_3"}
 class Values:
     """Lowers values. Those that mean the same in both languages stay the nodes that they are."""
 
-    def __init__(self, version: str, diagnostics: Diagnostics) -> None:
+    def __init__(self, version: str, diagnostics: Diagnostics, facts: MappingType[str, Answers]) -> None:
         self._version = version
+        self._facts = facts
         self._diagnostics = diagnostics
         self._known: dict[int, tuple[Node, Node]] = {}
+        self.secrets: dict[str, Scalar] = {}
+        """The secrets that functions ask for, by name."""
 
     def lowered(self, node: Node) -> Node:
         """The value of a node. How deep documents nest is bounded by the loader, so recursion is safe here."""
@@ -87,7 +104,7 @@ class Values:
             return node
         return sequence(items, node)
 
-    def _map(self, node: Mapping) -> Mapping:
+    def _map(self, node: Mapping) -> Node:
         if len(node.keys) <= 2:
             name = self._called(node)
             if name:
@@ -106,18 +123,19 @@ class Values:
         """A map with one key, which must not look like a call."""
         (key,) = node.keys
         if key.text.startswith(("get_", "string_")) or key.text in FUNCTIONS:
+            near = self._diagnostics.nearest(key.text, OWN)
             self._diagnostics.warning(
                 "no-call",
                 f'"{key.text}" is no function of Cloudify, so this is a plain map',
                 key.span,
-                hint=self._diagnostics.suggestion(key.text, OWN),
+                hint=f'did you mean "{near[0]}"?' if near else "",
             )
         if key.text not in FUNCTIONS:
             return node
         place = (node.source, node.line, node.column, node.end_line, node.end_column)
         return Data(*place, node.keys, node.values)
 
-    def _call(self, name: str, node: Mapping) -> Mapping:
+    def _call(self, name: str, node: Mapping) -> Node:
         key = node.key(name)
         written = node.values[name]
         if name in SINCE and self._version < SINCE[name]:
@@ -130,9 +148,52 @@ class Values:
         below = self.lowered(written) if isinstance(written, Scalar) else self._arguments(written)
         if name == "concat" and isinstance(below, Sequence):
             below = self._texts(below)
+        if name in SUBSTITUTED:
+            return self._substituted(name, below, node)
+        if name == "get_secret":
+            return self._secret(below, key, node)
+        lowered = f"{BLUEPRINT}{name}"
+        if lowered in FORMS:
+            if name in OF_SERVICES:
+                self._diagnostics.warning(
+                    "not-supported-yet",
+                    f"{name} asks other services, which is not possible here yet",
+                    key.span,
+                    hint="make it an input",
+                )
+            if FORMS[lowered].scalar and isinstance(below, Mapping):
+                below = sequence([below], below)
+            return mapping([(text(lowered, key), below)], node)
         if below is written and len(node.keys) == 1:
             return node
         return mapping([(key, below)], node)
+
+    def _secret(self, arguments: Node, key: Scalar, node: Mapping) -> Node:
+        """A secret, which is an input that the store of secrets gives."""
+        items: list[Node] = [arguments] if isinstance(arguments, Scalar) else getattr(arguments, "items", [])
+        first = items[0] if items else arguments
+        if not isinstance(first, Scalar):
+            self._diagnostics.error(
+                "bad-call", "get_secret takes the name of a secret", arguments.span, hint="write get_secret: name"
+            )
+            return node
+        self.secrets.setdefault(first.text, first)
+        name = text(f"{SECRET}{first.text}", first)
+        below = sequence([name, *items[1:]], arguments) if len(items) > 1 else name
+        return mapping([(text("get_input", key), below)], node)
+
+    def _substituted(self, name: str, arguments: Node, node: Mapping) -> Node:
+        """What a function gives that the blueprint itself answers."""
+        found = self._facts.get(name)
+        names = [arguments] if isinstance(arguments, Scalar) else getattr(arguments, "items", [])
+        path = [n.text for n in names if isinstance(n, Scalar)]
+        answer = found(path) if found is not None and len(path) == len(names) and path else None
+        if isinstance(answer, Scalar | Sequence | Mapping):
+            return self.lowered(answer)
+        if answer is not None:
+            return text(answer, node, plain=False)
+        self._diagnostics.error("bad-call", f"{name} knows nothing of {' '.join(path) or 'this'}", arguments.span)
+        return node
 
     def _arguments(self, node: Node) -> Node:
         """The arguments of a call: a list or a map, which is no call by itself."""

@@ -263,6 +263,11 @@ SCHEDULE, SOURCE = "schedule", "git"
 """The kinds of authors that act for somebody."""
 
 
+def wanted_before(row: Row[Any]) -> tuple[WantedApprovals, ...]:
+    """The approvals that a plan needs, as they are kept with it."""
+    return msgspec.json.decode(row.wanted, type=tuple[WantedApprovals, ...]) if row.wanted else ()
+
+
 def approvals(connection: Connection, row: Row[Any]) -> ApprovalsData:
     """The approvals that a plan needs, and those that it has."""
     given = tuple(
@@ -273,7 +278,7 @@ def approvals(connection: Connection, row: Row[Any]) -> ApprovalsData:
             .order_by(APPROVALS.c.created)
         )
     )
-    wanted = msgspec.json.decode(row.wanted, type=tuple[WantedApprovals, ...]) if row.wanted else ()
+    wanted = wanted_before(row)
     behind = people_behind(connection, row)
     found = []
     for one in wanted:

@@ -95,7 +95,7 @@ def _lines(path: Path, at: int, end: int) -> list[bytes]:
 
 
 async def _log(call: ApiCall) -> Reply:
-    path = await kept_log(call, is_first=True)
+    path = await kept_log(call)
 
     async def parts() -> AsyncIterator[bytes]:
         at, writer = 0, _Writer()

@@ -143,7 +143,7 @@ async def _log(call: ApiCall) -> Reply:
     fields: LogFields = call.query
     if fields.before is not None and fields.after:
         raise ApiProblem("malformed", 'the query has "after" and "before"', "give one of them")
-    path = await kept_log(call, is_first=not fields.after)
+    path = await kept_log(call)
     found = await asyncio.to_thread(_part, path, fields)
     if not found.frames and fields.wait and fields.before is None:
         found = await _waited(call, path, fields)
@@ -181,8 +181,8 @@ async def _waited(call: ApiCall, path: Path, fields: LogFields) -> LogPart:
         call.services.topics.leave(tail)
 
 
-async def kept_log(call: ApiCall, *, is_first: bool) -> Path:
-    """The log of a job. Raises ``ApiProblem`` if it is not kept any more."""
+async def kept_log(call: ApiCall) -> Path:
+    """The log of a job, whose reading is written down. Raises ``ApiProblem`` if it is not kept any more."""
     # Who asks for a job that is not known, or whose output is not kept, is told so as ever.
     reads = await reads_for(call)
     job = await whole_id(call, reads)
@@ -191,15 +191,13 @@ async def kept_log(call: ApiCall, *, is_first: bool) -> Path:
     if not path.exists() and not layout.events(job).exists():
         hint = "its record says what it did: `ordito jobs show`"
         raise ApiProblem("forgotten", f"what the operations of job {job} printed is not kept any more", hint)
-    if is_first:
-        # Who reads on has been written down already.
-        await call.read("logs.read", job)
+    await call.read("logs.read", job)
     return path
 
 
 def _of_log(use_case: UseCase[Any, Any]) -> Handler:
     async def handler(call: ApiCall) -> Reply:
-        path = await kept_log(call, is_first=not getattr(call.query, "after", 0))
+        path = await kept_log(call)
         asked = _asked(call, path.stem)
         reads = await reads_for(call)
         mark = str(path.stat().st_size) if path.exists() else ""

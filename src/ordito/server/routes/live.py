@@ -182,11 +182,9 @@ async def _events(call: ApiCall) -> Reply:
     after = (last,) if last else [one for one in fields.after if one]
     places = places_in(after, topics)
     directories = [await _permitted(call, topic) for topic in topics]
-    if not after:
-        # Who reads on has been written down already.
-        for topic in topics:
-            if topic.kind == "log":
-                await call.read("logs.read", f"{topic.project}/{topic.ensemble}/{topic.job}")
+    for topic in topics:
+        if topic.kind == "log":
+            await call.read("logs.read", f"{topic.project}/{topic.ensemble}/{topic.job}")
     accept = call.headers.get("accept", "")
     kind = SSE if SSE in accept else NDJSON if NDJSON in accept else ""
     known, who = call.services.topics, call.principal.id

@@ -10,11 +10,11 @@ from typing import Any, NoReturn
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 from starlette.responses import StreamingResponse
 
 from ordito.ensemble.job_format import moment
-from ordito.results.served import DeedData, GroupData, LinkData, UserData
+from ordito.results.served import DeedData, GroupData, LinkData, TokenData, UserData
 from ordito.server.call import NUMBER, TEXT, ApiCall, cursor_of, key_in, tagged
 from ordito.server.database.audit import AuditHead, head
 from ordito.server.database.tables import AUDIT, BINDINGS, LINKS, MEMBERS, SESSIONS, TOKENS, USERS
@@ -24,6 +24,7 @@ from ordito.server.names import USER_NAME, UserName
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Fields, ListPart, PageFields, Reply, Route
+from ordito.server.routes.identity import token_data
 from ordito.server.settings import base_url
 
 
@@ -117,7 +118,7 @@ async def _remove(call: ApiCall) -> Reply:
         _row(connection, name)
         connection.execute(delete(USERS).where(USERS.c.name == name))
         _sign_out(connection, name)
-        connection.execute(delete(TOKENS).where((TOKENS.c.project == "") & (TOKENS.c.owner == name)))
+        connection.execute(delete(TOKENS).where(_tokens_of(name)))
         connection.execute(delete(MEMBERS).where(MEMBERS.c.user == name))
         connection.execute(delete(BINDINGS).where((BINDINGS.c.kind == USER) & (BINDINGS.c.who == name)))
         _check_admins(connection)
@@ -133,10 +134,40 @@ async def _reset(call: ApiCall) -> Reply:
         _row(connection, name)
         connection.execute(update(USERS).where(USERS.c.name == name).values(password=""))
         _sign_out(connection, name)
+        # Whoever has learned the password may have made tokens with it.
+        connection.execute(delete(TOKENS).where(_tokens_of(name)))
         url = base_url(call.services.settings, call.services.port)
         return Reply(LinkData(name, f"{url}/sign-in#{new_link(connection, name, call.now)}"))
 
     return await call.change("user.reset", reset, about=name)
+
+
+def _tokens_of(user: str) -> ColumnElement[bool]:
+    return (TOKENS.c.project == "") & (TOKENS.c.owner == user)
+
+
+async def _tokens(call: ApiCall) -> Reply:
+    name = call.path["user"]
+
+    def read(connection: Connection) -> tuple[TokenData, ...]:
+        _row(connection, name)
+        rows = connection.execute(select(TOKENS).where(_tokens_of(name)).order_by(TOKENS.c.created)).all()
+        return tuple(map(token_data, rows))
+
+    return Reply(ListPart(await call.services.database.read(read), None))
+
+
+async def _remove_token(call: ApiCall) -> Reply:
+    name, token = call.path["user"], call.path["id"]
+
+    def remove(connection: Connection) -> Reply:
+        _row(connection, name)
+        if not connection.execute(delete(TOKENS).where(_tokens_of(name) & (TOKENS.c.id == token))).rowcount:
+            hint = "the list of their tokens has the ids"
+            raise ApiProblem("unknown-token", f'{name} has no token "{token[:40]}"', hint)
+        return Reply()
+
+    return await call.change("user.token.remove", remove, about=f"{name} {token}")
 
 
 class GroupMembers(Fields, frozen=True):
@@ -302,8 +333,13 @@ TABLE = (
            body=UserChange, answers=(UserData,), problems=(*_UNKNOWN, "last-admin", *_MATCH)),
     _route("DELETE", "/users/{user}", "Remove a user with their sessions, tokens and roles.", _remove, status=204,
            problems=(*_UNKNOWN, "last-admin")),
-    _route("POST", "/users/{user}/reset", "Take the password of a user away, and make a one-time link.", _reset,
+    _route("POST", "/users/{user}/reset",
+           "Take the password of a user away, end their sessions and tokens, and make a one-time link.", _reset,
            answers=(LinkData,), keyed=True, problems=_UNKNOWN),
+    _route("GET", "/users/{user}/tokens", "The tokens of a user, without their secrets.", _tokens,
+           answers=(ListPart[TokenData],), problems=_UNKNOWN),
+    _route("DELETE", "/users/{user}/tokens/{id}", "End one token of a user.", _remove_token, status=204,
+           problems=(*_UNKNOWN, "unknown-token")),
     _route("GET", "/groups", "The groups with their members.", _groups, answers=(ListPart[GroupData],)),
     _route("GET", "/groups/{group}", "A group with its members.", _show_group, answers=(GroupData,),
            problems=("unknown-group",)),

@@ -1,0 +1,1 @@
+"""How the tables of a store came to be, step by step. Run by Alembic, which ``store.py`` calls."""

@@ -1,0 +1,1 @@
+"""The steps, each named after the version that it makes."""

@@ -1,0 +1,162 @@
+"""The rows of one ensemble in the tables of a store, as a journal's database.
+
+A turn is one statement, which inserts nothing where another process has taken the ensemble over (``statements.py``).
+Where the store is away, or its answer was lost, the writer waits: what it has sent is there completely or not at all,
+which its next connection can see.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from typing import Any
+
+import msgspec
+import psycopg
+from psycopg.types.numeric import Int8
+
+from ordito.cluster.connecting import Connection, StoreConnection, explained
+from ordito.cluster.statements import APPEND, reading, writing
+from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.journal_database import Fenced, Statement, put_meta
+
+AT_ONCE = 10_000
+"""So many rows are sent with one statement at most."""
+
+GUARD = b"SELECT 1 FROM ordito.ensemble WHERE id = %(ensemble)b AND epoch = %(epoch)b FOR SHARE"
+
+MINE = (
+    b"SELECT coalesce(max(number), -1), count(*) FILTER (WHERE epoch = %(epoch)b AND number >= %(first)b)"
+    b" FROM ordito.record WHERE ensemble = %(ensemble)b AND job = %(job)b"
+)
+
+WRITTEN = "written"
+"""The key in the table ``meta`` by which a writer knows its last transaction again."""
+
+
+class PostgresDatabase:
+    """The rows of one ensemble, see ``JournalDatabase``. One connection, which waits for a store that is away."""
+
+    def __init__(self, address: str, ensemble: str, epoch: int = 0, patience: float = math.inf) -> None:
+        """``epoch`` is that of the lease by which it may write, 0 for reading only; ``patience`` as for
+        ``StoreConnection``."""
+        self._link = StoreConnection(address, patience)
+        self._ensemble = ensemble
+        self._epoch = epoch
+        self._held = {"ensemble": ensemble, "epoch": Int8(epoch)}
+        self._depth = 0
+
+    def write(self, doing: str, statements: Sequence[Statement]) -> None:
+        """See ``JournalDatabase``."""
+        self._check_writable()
+        mark = secrets.token_bytes(8)
+
+        def work(db: Connection) -> bool:
+            with db.transaction():
+                if not self._run(db, GUARD).rowcount:
+                    raise self._fenced()
+                self._execute(db, [*statements, put_meta(WRITTEN, mark)])
+            return True
+
+        def answered(db: Connection) -> bool | None:
+            query = reading("SELECT value FROM meta WHERE key = ?")
+            found = self._run(db, query, {"p0": WRITTEN}).fetchone()
+            return True if found is not None and found[0] == mark else None
+
+        self._link.ask(doing, work, answered)
+
+    def append(self, job: str, first: int, bodies: Sequence[bytes], more: Sequence[Statement] = ()) -> None:
+        """See ``JournalDatabase``."""
+        self._check_writable()
+        turn = {"job": job, "first": Int8(first), "bodies": list(bodies)}
+
+        def insert(db: Connection) -> None:
+            if self._run(db, APPEND, turn).rowcount != len(bodies):
+                raise self._fenced()
+
+        def work(db: Connection) -> bool:
+            try:
+                # Without more it is one statement, which is a transaction by itself.
+                with db.transaction() if more else nullcontext():
+                    insert(db)
+                    self._execute(db, more)
+            except psycopg.errors.UniqueViolation as error:
+                # What an earlier attempt had sent was committed just now, or somebody else writes in the same epoch.
+                if answered(db) is None:
+                    raise self._fenced() from error
+            return True
+
+        def answered(db: Connection) -> bool | None:
+            found = self._run(db, MINE, {"job": job, "first": Int8(first)}).fetchone()
+            assert found is not None
+            highest, mine = found
+            if highest < first - 1:
+                raise EnsembleError(
+                    f"the store has lost records of job {job}: it knows {highest + 1}, and {first} were acknowledged",
+                    "it was restored, or failed over without a synchronous standby: see `ordito doctor --store`",
+                )
+            return True if mine == len(bodies) else None
+
+        self._link.ask("write to", work, answered)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """See ``JournalDatabase``."""
+        if self._depth:
+            yield
+            return
+        db = self._link.ask("read", self._begin, lambda _: None)
+        self._depth += 1
+        try:
+            yield
+        except psycopg.Error as error:
+            raise explained("read", error) from error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise EnsembleError(
+                f"cannot read the store: a row of ensemble {self._ensemble} is damaged ({error})",
+                "put back a backup of PostgreSQL, then `ordito store restored`",
+            ) from error
+        finally:
+            self._depth -= 1
+            # Where the connection has broken there is nothing to end, and what is asked next notices it.
+            with suppress(psycopg.Error):
+                db.rollback()
+
+    def rows(self, query: str, parameters: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
+        """See ``JournalDatabase``."""
+        given = {f"p{n}": value for n, value in enumerate(parameters)}
+        return iter(self._run(self._link.connected(), reading(query), given))
+
+    def shut(self) -> None:
+        """See ``JournalDatabase``."""
+        self._link.close()
+
+    @staticmethod
+    def _begin(db: Connection) -> Connection:
+        db.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        return db
+
+    def _execute(self, db: Connection, statements: Sequence[Statement]) -> None:
+        for statement, parameters in statements:
+            for first in range(0, len(parameters), AT_ONCE):
+                some = parameters[first : first + AT_ONCE]
+                columns = {f"p{n}": list(column) for n, column in enumerate(zip(*some, strict=True))}
+                for made in writing(statement, tuple(map(type, some[0]))):
+                    self._run(db, made, columns)
+
+    def _run(self, db: Connection, query: bytes, parameters: Mapping[str, object] = {}) -> psycopg.Cursor[Any]:
+        return db.cursor(binary=True).execute(query, {**self._held, **parameters}, prepare=True)
+
+    def _check_writable(self) -> None:
+        if not self._epoch:
+            raise ValueError("this ensemble was opened for reading")
+        if self._depth:
+            raise ValueError("nothing can be written while something is read")
+
+    def _fenced(self) -> Fenced:
+        return Fenced(
+            f"ensemble {self._ensemble} was taken over by another worker: nothing is written or started any more",
+            "nothing needs to be done: the other worker carries the job on",
+        )

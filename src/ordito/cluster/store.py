@@ -1,0 +1,114 @@
+"""A store: the tables of Ordito in a PostgreSQL database, and which versions of them this one works with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import psycopg
+
+from ordito.cluster.connecting import SETTINGS, Connection, explained
+from ordito.ensemble.errors import EnsembleError
+
+NEWEST = "0001"
+"""The version of the tables, after the newest of ``migrations``."""
+
+OLDEST = "0001"
+"""The oldest version of the tables with which this version of Ordito works; one release may run beside the next."""
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+UPGRADING = 0x6F726474
+"""The number of the advisory lock that whoever changes the tables holds."""
+
+
+class Store(msgspec.Struct, frozen=True):
+    """A store, by the address of its database, which may hold a password."""
+
+    address: str
+
+    def upgrade(self) -> None:
+        """Make the tables, or bring them up to date; one process at a time does it. Raises ``EnsembleError``."""
+        # Only this needs them, and they take long to import.
+        from alembic import command
+        from alembic.config import Config
+        from sqlalchemy import NullPool, create_engine
+
+        with self.connection() as db:
+            db.execute("SELECT pg_advisory_lock(%s)", (UPGRADING,))
+            found = version(db)
+            if found > NEWEST:
+                raise _newer(found)
+            db.execute("CREATE SCHEMA IF NOT EXISTS ordito")
+            engine = create_engine(
+                "postgresql+psycopg://", creator=lambda: psycopg.connect(self.address), poolclass=NullPool
+            )
+            config = Config()
+            config.set_main_option("script_location", str(MIGRATIONS))
+            with engine.connect() as connection:
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
+                connection.commit()
+
+    def check(self) -> None:
+        """Raise ``EnsembleError`` where the tables are missing, too old, or newer than this version of Ordito knows."""
+        with self.connection() as db:
+            found = version(db)
+        if not found:
+            raise EnsembleError(f"{self} has no tables of Ordito", "make them with `ordito store init`")
+        if found > NEWEST:
+            raise _newer(found)
+        if found < OLDEST:
+            raise EnsembleError(
+                f"the tables of {self} are of an older version ({found}; this version of ordito needs {OLDEST})",
+                "bring them up to date with `ordito store upgrade`",
+            )
+
+    def add_ensemble(self, ensemble: str, project: str, name: str) -> None:
+        """Add an empty ensemble, which nobody holds. Raises ``EnsembleError``, also where its project has one of this
+        name."""
+        with self.connection() as db:
+            done = db.execute(
+                "INSERT INTO ordito.ensemble (id, project, name) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
+                (ensemble, project, name),
+            )
+            if not done.rowcount:
+                raise EnsembleError(f"there is an ensemble {project}/{name} in {self}", "choose another name")
+
+    def ensemble_id(self, project: str, name: str) -> str:
+        """The id of an ensemble, "" where there is none. Raises ``EnsembleError``."""
+        with self.connection() as db:
+            query = "SELECT id FROM ordito.ensemble WHERE project = %s AND name = %s"
+            found = db.execute(query, (project, name)).fetchone()
+            return "" if found is None else str(found[0])
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """A connection of its own, closed at the end. Raises ``EnsembleError``, also for errors inside."""
+        try:
+            with psycopg.connect(self.address, autocommit=True, **SETTINGS) as db:  # type: ignore[arg-type]
+                yield db
+        except psycopg.Error as error:
+            raise explained("use", error) from error
+
+    def __str__(self) -> str:
+        return re.sub(r"(://[^:@/]*):[^@/]*@", r"\1@", self.address) if "://" in self.address else "the store"
+
+
+def version(db: Connection) -> str:
+    """The version of the tables, "" where there are none yet."""
+    found = db.execute("SELECT to_regclass('ordito.alembic_version')::text").fetchone()
+    if found is None or found[0] is None:
+        return ""
+    row = db.execute("SELECT version_num FROM ordito.alembic_version").fetchone()
+    return "" if row is None else str(row[0])
+
+
+def _newer(found: str) -> EnsembleError:
+    return EnsembleError(
+        f"the tables of the store are of a newer version ({found}; this version of ordito knows {NEWEST})",
+        "use that version of ordito",
+    )

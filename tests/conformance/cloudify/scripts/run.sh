@@ -1,0 +1,2 @@
+#!/bin/bash
+ctx logger info "hello"
