@@ -232,14 +232,17 @@ def test_who_is_refused_again_and_again_does_not_fill_the_audit_log(served: Serv
     knocks = admin.with_token(token_of(admin, "knocks"))
     for _ in range(50):
         assert knocks.ask("GET", "users").status == 403
-    assert len(admin.get("audit", actor="knocks", outcome="denied", limit=500)["items"]) == 30
+    assert knocks.ask("GET", "groups").status == 403
+    rows = admin.get("audit", actor="knocks", outcome="denied", limit=500)["items"]
+    assert [row["action"] for row in rows] == ["get_groups", *["get_users"] * 10]
     now = time.monotonic()
-    rows = DeniedRows(lambda: now)
-    assert [rows.take("x") is not None for _ in range(40)] == [True] * 30 + [False] * 10
-    assert rows.take("y") == ""
+    counts = DeniedRows(lambda: now)
+    assert [counts.take("x", "look") is not None for _ in range(15)] == [True] * 10 + [False] * 5
+    assert counts.take("y", "look") == ""
+    assert sum(counts.take("x", f"look {number}") == "" for number in range(500)) == 300 - 15
     now += 61
-    assert rows.take("x") == "; 10 more were refused before, and have no row"
-    assert rows.take("x") == ""
+    assert counts.take("x", "look") == "; 5 more were refused before, and have no row"
+    assert counts.take("x", "look") == ""
 
 
 def test_what_is_over_is_forgotten(tmp_path: Path) -> None:

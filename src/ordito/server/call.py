@@ -160,9 +160,10 @@ class ApiCall:
             del readings[next(iter(readings))]
 
     async def denied(self, detail: str, *, by: str = "") -> None:
-        """Write down that this was refused to who asks: of each so many a minute."""
+        """Write down that this was refused to who asks: of each and of each kind so many a minute."""
         name = by or (f"{self.principal.kind} {self.principal.id}" if self.who is not None else "")
-        more = self.services.denied.take(f"{name} {group_of(self.address)}" if self.who is None else name)
+        who = f"{name} {group_of(self.address)}" if self.who is None else name
+        more = self.services.denied.take(who, self.route.name)
         if more is None:
             return
         deed = self.deed(self.route.name, outcome=DENIED, detail=detail + more, by=by)
