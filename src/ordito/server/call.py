@@ -75,9 +75,10 @@ class ApiCall:
         self.query: Any = None
         self.body: Any = None
         self.raw = b""
+        """The whole body, or of a stream what it is known by."""
+
         self._has_begun = False
         """Whether this very request has said that it begins."""
-        """The whole body, or of a stream what it is known by."""
 
         self.stream: AsyncIterator[bytes] | None = None
         """The body, piece by piece, of a route that takes it so."""

@@ -2498,8 +2498,8 @@ export interface SpecData {
   diagnostics: FindingData[];
 }
 
-/** Which records are wanted. */
-export interface StateQuery {
+/** About the records of instances. */
+export interface StateAsked {
   names?: string[];
 }
 
@@ -3706,7 +3706,7 @@ export interface Routes {
   /** The records of instances, deleted ones included. */
   "GET /projects/{project}/ensembles/{ensemble}/state": {
     path: { project: string; ensemble: string };
-    query: StateQuery;
+    query: StateAsked;
     body: undefined;
     answer: RecordsData;
   };
@@ -3720,7 +3720,7 @@ export interface Routes {
   /** All that is recorded, without sensitive values. */
   "GET /projects/{project}/ensembles/{ensemble}/state/export": {
     path: { project: string; ensemble: string };
-    query: StateQuery;
+    query: StateAsked;
     body: undefined;
     answer: ExportedState;
   };
