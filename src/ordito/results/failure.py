@@ -16,7 +16,7 @@ from ordito.base.text import listed
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.owner import Locked
 from ordito.planning.refused import PlanRefused
-from ordito.results.findings import total
+from ordito.results.findings import FindingData, total
 from ordito.results.pages import has_page
 
 MOST_NAMED = 12
@@ -59,6 +59,13 @@ class Failure(msgspec.Struct, frozen=True, omit_defaults=True):
     """What to do instead, "" where the message says it."""
 
     next: tuple[NextStep, ...] = ()
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """Why there is no result, with findings about documents."""
+
+    failure: Failure
+    diagnostics: tuple[FindingData, ...] = ()
 
 
 def failure_of(error: Exception) -> Failure:

@@ -155,7 +155,7 @@ export interface AskedPlan {
   applied_by: string;
   job: string | null;
   job_status: string;
-  problem: PlanProblem | null;
+  problem: Trouble | null;
   allowed: string[];
 }
 
@@ -1979,12 +1979,6 @@ export interface PlanHead {
   inputs: PlannedInput[];
 }
 
-/** Why a plan was not made, or not carried out. */
-export interface PlanProblem {
-  failure: Failure;
-  diagnostics: FindingData[];
-}
-
 /** How the job of a plan ended, for its command. */
 export interface PlanReport {
   job: string;
@@ -2717,6 +2711,12 @@ export interface TriggerOfNotice {
   done: boolean;
   job: string | null;
   said: string;
+}
+
+/** Why there is no result, with findings about documents. */
+export interface Trouble {
+  failure: Failure;
+  diagnostics: FindingData[];
 }
 
 /** A type with everything that it has, inherited parts included. */

@@ -14,8 +14,9 @@ from ordito.app.plan_basis import ExactPlan
 from ordito.app.work_items import AskedRequest
 from ordito.ensemble.job_format import moment
 from ordito.planning.preview import Totals
+from ordito.results.failure import Trouble
 from ordito.results.findings import FindingData
-from ordito.results.server_plans import ApprovalData, ApprovalsData, AuthorData, PlanProblem, WantedApprovals
+from ordito.results.server_plans import ApprovalData, ApprovalsData, AuthorData, WantedApprovals
 from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import APPROVALS, FREEZES, PLANS, SCHEDULES, SOURCES
 from ordito.server.identity.principal import ACCOUNT, is_user
@@ -228,9 +229,9 @@ def about(row: Row[Any]) -> PlanAbout:
     return msgspec.json.decode(row.about, type=PlanAbout) if row.about else PlanAbout()
 
 
-def problem(row: Row[Any]) -> PlanProblem | None:
+def problem(row: Row[Any]) -> Trouble | None:
     """Why it was not made, or not carried out."""
-    return msgspec.json.decode(row.problem, type=PlanProblem) if row.problem else None
+    return msgspec.json.decode(row.problem, type=Trouble) if row.problem else None
 
 
 # ----------------------------------------------------------------------------------------------------------- approvals

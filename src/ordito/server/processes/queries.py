@@ -12,8 +12,9 @@ from collections.abc import Callable
 import msgspec
 
 from ordito.app.surroundings import Surroundings, around
+from ordito.results.failure import Trouble
 from ordito.server.problems import FAULT_HINT, ApiProblem
-from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query, Trouble
+from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query
 from ordito.server.processes.link import Died, ForkLink, memory_file
 from ordito.server.processes.looks import CHANGES
 
