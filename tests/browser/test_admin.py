@@ -87,7 +87,7 @@ def test_the_audit_log_is_filtered_and_shown_in_full(opens: Opens, admin: Client
     admin.do("PATCH", "projects/default", {"description": "as audited"}, {"If-Match": "*"})
     tab = opens(ADMIN)
     page = tab.open("/admin?tab=audit")
-    expect(page.get_by_text("whole, ")).to_be_visible()
+    expect(page.get_by_text("says on the server whether they are whole")).to_be_visible()
     box = page.get_by_role("searchbox", name="Filter the audit log")
     box.fill("action:project.change since:1h")
     box.press("Enter")

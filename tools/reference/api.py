@@ -141,10 +141,12 @@ def _events() -> Iterator[str]:
     yield ""
     of_ensemble = (
         "`ensemble.changed`: something of it is not as before; `instances.changed`: what a job changes of instances, "
-        "in columns with the letters of the topology, and the operation that runs on each"
+        "in columns with the letters of the topology, and the operation that runs on each; `lock.changed`: another "
+        "command works on it, or none any more; `queue.changed`: so many plans wait for their turn"
     )
     rows = [
         ("`ensemble:P/E`", of_ensemble, "`read`"),
+        ("`audit`", "`audit.written`: a row of the audit log, without its detail", "`audit` on the server"),
         ("`job:P/E/JOB`", "the [events](events.md) of a job, those of commands in a terminal too", "`read`"),
         ("`log:P/E/JOB`", "`step.log`: what the operations of a job print", "`logs`"),
     ]

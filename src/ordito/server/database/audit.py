@@ -7,8 +7,10 @@ import hashlib
 import msgspec
 from sqlalchemy import Connection, RowMapping, desc, insert, select
 
+from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import AUDIT
 
+AUDIT_TOPIC = "audit"
 DONE, DENIED, FAILED = "done", "denied", "failed"
 FIRST = bytes(32)
 AT_ONCE = 10_000
@@ -44,6 +46,9 @@ def write_down(connection: Connection, deed: Deed, now: float) -> None:
     fields = msgspec.structs.asdict(deed)
     chained = _hash(before, number, now, fields)
     connection.execute(insert(AUDIT).values(number=number, time=now, **fields, hash=chained))
+    # Told to nobody but those who may read the log: the event has no project by which others would see it.
+    said = {name: fields[name] for name in ("principal", "action", "project", "ensemble", "object", "outcome")}
+    tell(connection, ServerEvent(AUDIT_TOPIC, "audit.written", fields={"number": number, **said}), now)
 
 
 class AuditChain(msgspec.Struct, frozen=True):

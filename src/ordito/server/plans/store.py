@@ -180,7 +180,20 @@ def move(connection: Connection, plan: str, to: PlanState, now: float, **values:
     connection.execute(update(PLANS).where(PLANS.c.id == plan).values(state=to, changed=now, **values))
     job = str(values.get("job", row.job))
     _told(connection, row.project, row.ensemble, plan, to, job, now)
+    if PlanState.QUEUED in (to, PlanState(row.state)):
+        _tell_queue(connection, row.project, row.ensemble, now)
     return True
+
+
+def _tell_queue(connection: Connection, project: str, ensemble: str, now: float) -> None:
+    """Tell that another plan waits for its turn, or one fewer."""
+    here = (PLANS.c.project == project) & (PLANS.c.ensemble == ensemble) & (PLANS.c.state == PlanState.QUEUED)
+    count = connection.execute(select(func.count()).select_from(PLANS).where(here)).scalar() or 0
+    tell(
+        connection,
+        ServerEvent(f"ensemble:{project}/{ensemble}", "queue.changed", project, ensemble, {"queued": count}),
+        now,
+    )
 
 
 HEARD = {

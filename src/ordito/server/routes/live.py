@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from ordito.ensemble.errors import EnsembleError
 from ordito.server.call import ApiCall
+from ordito.server.database.audit import AUDIT_TOPIC
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import by_credentials
 from ordito.server.live.feed import Feed, Item, Place
@@ -166,6 +167,8 @@ class _Stream:
 
 def _may(who: Principal, topic: Topic) -> frozenset[Permission]:
     """Of the permissions to see, those that somebody has for a topic."""
+    if topic.kind == AUDIT_TOPIC:
+        return who.on_server & {Permission.AUDIT}
     return who.permissions(topic.project, topic.ensemble) & {Permission.READ, Permission.LOGS}
 
 
@@ -201,6 +204,10 @@ def _sees(call: ApiCall, project: str, ensemble: str) -> bool:
 
 async def _permitted(call: ApiCall, topic: Topic) -> str:
     """The directory of a topic's ensemble, "" for a topic about many. Raises ``ApiProblem``."""
+    if topic.kind == AUDIT_TOPIC and Permission.AUDIT not in call.principal.on_server:
+        await call.denied(f"needs {Permission.AUDIT}")
+        hint = "ask the administrators of the server for a role that has it"
+        raise ApiProblem("forbidden", f'this needs the permission "{Permission.AUDIT}"', hint)
     if topic.kind in OVERALL:
         return ""
     permissions = call.principal.permissions(topic.project, topic.ensemble)
