@@ -221,6 +221,46 @@ def test_latest_plans_anew(server: Served, shop: Shop) -> None:
     assert len([name for name in admin.get(f"{SHOP}/status")["instances"] if name.startswith("host_")]) == 3
 
 
+REQUESTS_AGAIN: list[dict[str, Any]] = [
+    {"workflow": "deploy", "force": True, "prune": "no", "inputs": {"pass": {"secret": "word"}}, "input_texts": {}},
+    {"workflow": "restart", "names": ["web", "host_1"]},
+    {"workflow": "scale", "counts": {"host": 2}},
+    {"workflow": "upgrade", "max_unavailable": "25%"},
+    {"workflow": "rollback", "revision": 3},
+    {"workflow": "skip", "job": "A", "step": "web_1.Standard.start"},
+    {"workflow": "retry", "job": "A", "allow_data_loss": ["web"]},
+    {"workflow": "run", "operation": "Standard.start"},
+]
+
+
+def test_what_was_asked_for_is_told_for_asking_again(server: Served) -> None:
+    admin = server.admin()
+    for request in REQUESTS_AGAIN:
+        plan = admin.do(
+            "POST", f"{SHOP}/plans", {"request": request, "options": {"parallel": 5}, "comment": "for a while"}
+        )
+        again = admin.get(f"{SHOP}/plans/{plan['id']}/request")
+        assert again["request"] == request
+        assert (again["options"]["parallel"], again["comment"], again["withheld"]) == (5, "for a while", [])
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"workflow": "deploy", "inputs": {"pass": "canary-41"}, "input_texts": {"other": "canary-41"}},
+        {"workflow": "run", "operation": "Standard.start", "inputs": {"word": "canary-41"}},
+    ],
+    ids=lambda one: str(one["workflow"]),
+)
+def test_values_that_may_be_secret_are_not_told_for_asking_again(server: Served, request_: dict[str, Any]) -> None:
+    admin = server.admin()
+    plan = ask(admin, request_)
+    answer = admin.ask("GET", f"{SHOP}/plans/{plan['id']}/request")
+    assert answer.status == 200
+    assert b"canary" not in answer.body
+    assert answer.data["withheld"] == sorted({*request_["inputs"], *request_.get("input_texts", {})})
+
+
 def test_the_same_key_asks_once(server: Served) -> None:
     admin, key = server.admin(), {"Idempotency-Key": "k1"}
     body = {"request": RESTART}

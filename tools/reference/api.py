@@ -35,19 +35,26 @@ Unknown fields are refused, and answers may get further names.
 {MADE}
 """
 
-TITLES = {
-    "server": "The server",
-    "identity": "Who is signed in",
-    "logins": "Signing commands in",
-    "users": "Users, groups, audit",
-    "projects": "Projects",
-    "packages": "Packages",
-    "known_ensembles": "Ensembles",
-    "ensembles": "What is in an ensemble",
-    "given": "What an ensemble is given",
-    "search": "Searching",
-    "live": "Events",
+PARTS = {
+    "The server": ("server", "about"),
+    "Who is signed in": ("identity",),
+    "Signing commands in": ("logins",),
+    "Users, groups, audit": ("users",),
+    "Projects": ("projects",),
+    "Packages": ("packages",),
+    "Ensembles": ("known_ensembles", "removal"),
+    "What is in an ensemble": ("ensembles",),
+    "What an ensemble is given": ("given", "service_inputs", "sources"),
+    "Plans": ("plans",),
+    "Rules and freezes": ("rules",),
+    "Jobs": ("jobs", "job_pages", "job_files"),
+    "Records": ("records",),
+    "Schedules": ("schedules",),
+    "Webhooks": ("webhooks",),
+    "Searching": ("search",),
+    "Events": ("live",),
 }
+"""The modules whose routes stand below each heading."""
 
 
 def document() -> str:
@@ -72,21 +79,22 @@ def _lines() -> Iterator[str]:
         "and `audit`."
     )
     yield ""
-    for name, title in TITLES.items():
+    rest = list(ROUTES)
+    for title, modules in PARTS.items():
         yield f"## {title}"
         yield ""
-        yield from table(
-            ("asks", "may", "takes", "gives", "besides"),
-            (_row(route) for route in ROUTES if route.handler.__module__.endswith(f".{name}") or _is_look(route, name)),
-        )
+        found = [route for route in rest if _module(route) in modules]
+        rest = [route for route in rest if _module(route) not in modules]
+        yield from table(("asks", "may", "takes", "gives", "besides"), map(_row, found))
+    assert not rest, f"no heading has {rest[0].path}"
     yield f"Every route may answer {', '.join(code(one) for one in EVERYWHERE)} as well."
     yield ""
     yield from _events()
     yield "Next: [serving a team](../guides/serve.md), [results](results.md), [events](events.md)."
 
 
-def _is_look(route: Route, name: str) -> bool:
-    return False if name != "ensembles" else route.handler.__qualname__.startswith("_look.")
+def _module(route: Route) -> str:
+    return str(route.handler.__module__).rpartition(".")[2]
 
 
 def _row(route: Route) -> tuple[str, ...]:

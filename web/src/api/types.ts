@@ -72,6 +72,17 @@ export interface ArchiveData {
 export interface Asked {
 }
 
+/** What a plan was asked for, to ask for it once more. */
+export interface AskedAgain {
+  request: Record<string, Value>;
+  environment: string | null;
+  options: Record<string, Value>;
+  apply: string;
+  bind: string;
+  comment: string;
+  withheld: string[];
+}
+
 /** To run the check of instances. */
 export interface AskedCheck {
   workflow: "check";
@@ -695,6 +706,7 @@ export interface EnsembleData {
   drift: RememberedDrift | null;
   last_job: EnsembleJob | null;
   plans: Record<string, number>;
+  follows: boolean;
 }
 
 /** The job of an ensemble that ran last. */
@@ -2428,6 +2440,7 @@ export interface ShownInput {
   required?: boolean;
   default?: Value;
   description?: string;
+  sensitive?: boolean;
 }
 
 /** A step of a workflow, for people. */
@@ -3499,6 +3512,13 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: PlanReport;
+  };
+  /** What was asked for, to ask for it once more; without secrets. */
+  "GET /projects/{project}/ensembles/{ensemble}/plans/{id}/request": {
+    path: { project: string; ensemble: string; id: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: AskedAgain;
   };
   /** What the plan changes, as a picture. */
   "GET /projects/{project}/ensembles/{ensemble}/plans/{id}/topology": {

@@ -168,6 +168,20 @@ test("whoever is signed out does not come back", async () => {
   assert.deepEqual([isSignedOut, world.asked.length, stream.state.is], [true, 1, "offline"]);
 });
 
+test("what may not be followed any more is read again, which tells why", async () => {
+  const world = new MadeWorld();
+  const stream = new LiveStream(world, () => {});
+  const job = follower("job:a/b/J", "C");
+  const end = stream.follow(job);
+  stream.follow(follower("inbox", "D"));
+  await settled();
+  await world.tell(problem(404, "unknown-ensemble"));
+  assert.deepEqual([job.again, stream.state.is], [1, "offline"]);
+  end();
+  await settled();
+  assert.equal(world.asked.at(-1), "/api/v1/events?topic=inbox&after=D");
+});
+
 test("a hidden tab has no stream after half a minute, and goes on when it shows", async () => {
   const world = new MadeWorld();
   const stream = new LiveStream(world, () => {});

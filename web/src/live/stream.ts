@@ -193,6 +193,8 @@ export class LiveStream {
       this.#forget();
       return false;
     }
+    // What was followed may not be seen any more, or is gone: who reads it again is told so, and follows it no more.
+    if (problem.status === 403 || problem.status === 404) this.#tellAgain("");
     if (problem.status !== 401) return false;
     this.#hasEnded = true;
     this.#offline(problem.message);

@@ -33,8 +33,8 @@ from ordito.source.reach import within
 STAMP_PAUSE = 0.25
 FREEZE, LOCK = "freeze.changed", "lock.changed"
 
-COLLECTED = 0.05
-"""Seconds for which changes of instances are collected, besides those between two looks at the events."""
+COLLECTED = 0.1
+"""Seconds for which changes of instances are collected. What comes after a longer rest is told at once."""
 
 MOST_LINES = 20_000
 """So many events of a job are read at once."""
@@ -140,6 +140,7 @@ class _Watched:
         self._leave_tail = leave
         self._watchers = 0
         self._task: asyncio.Task[None] | None = None
+        self._told = 0.0
 
     def enter(self) -> None:
         self._watchers += 1
@@ -169,20 +170,27 @@ class _Watched:
 
     async def _look(self) -> None:
         while True:
-            await self._pause()
+            has_lines = await self._pause()
             before, now = self.now, self._present()
             self._take(now)
-            if now != before:
+            # The file may have had lines before the tail had them: then it is no news where it ends.
+            if has_lines or now != before:
                 self.changed.set()
                 self.changed = asyncio.Event()
 
-    async def _pause(self) -> None:
+    async def _pause(self) -> bool:
+        """Wait for something; returns whether the tail has got lines."""
         if self.tail is None:
             await asyncio.sleep(STAMP_PAUSE)
-            return
-        with contextlib.suppress(TimeoutError):
+            return False
+        try:
             await asyncio.wait_for(self.tail.changed.wait(), STAMP_PAUSE)
-            await asyncio.sleep(COLLECTED)
+        except TimeoutError:
+            return False
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(self._told + COLLECTED - loop.time())
+        self._told = loop.time()
+        return True
 
 
 class EnsembleFeed:

@@ -22,7 +22,7 @@ from ordito.instances.status import ABSENT, DEGRADED, ERROR, OK, PENDING, UNKNOW
 from ordito.results.ensembles import CREATE, SUMMARY, EnsembleCreateAsked, EnsembleSummary
 from ordito.server.answers import KeptAnswer
 from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
-from ordito.server.database.tables import ENSEMBLES, LABELS, PLANS
+from ordito.server.database.tables import ENSEMBLES, LABELS, PLANS, SOURCES
 from ordito.server.live.ensemble import present_place
 from ordito.server.live.topics import cursor_text, overall_cursor
 from ordito.server.names import Name, check_value
@@ -81,6 +81,9 @@ class EnsembleData(msgspec.Struct, frozen=True):
 
     plans: Mapping[str, int]
     """How many plans have not ended, by their state: those that are ``waiting`` need approvals."""
+
+    follows: bool
+    """Whether it follows a repository in git."""
 
 
 class EnsembleJob(msgspec.Struct, frozen=True):
@@ -162,6 +165,8 @@ class _Seen(msgspec.Struct, frozen=True):
     last_by: str = ""
     """Who has asked for the last job."""
 
+    follows: bool = False
+
 
 def _labels(row: Row[Any]) -> dict[str, str]:
     return msgspec.json.decode(row.labels, type=dict[str, str])
@@ -185,6 +190,7 @@ def _data(call: ApiCall, seen: _Seen) -> EnsembleData:
         drift=seen.drift,
         last_job=_last_job(seen),
         plans=seen.plans,
+        follows=seen.follows,
     )
 
 
@@ -203,6 +209,11 @@ def _open_plans(connection: Connection) -> dict[tuple[str, str], dict[str, int]]
     for project, ensemble, state, count in rows:
         found.setdefault((project, ensemble), {})[state] = count
     return found
+
+
+def _followers(connection: Connection) -> set[tuple[str, str]]:
+    """The ensembles that follow repositories."""
+    return {(row.project, row.ensemble) for row in connection.execute(select(SOURCES.c.project, SOURCES.c.ensemble))}
 
 
 def _authors(connection: Connection, jobs: Sequence[str]) -> dict[str, str]:
@@ -234,8 +245,13 @@ def _package_labels(connection: Connection) -> dict[tuple[str, str], tuple[str, 
 async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list[_Seen]:
     """What is known of ensembles now; what a look has not said after some ``seconds`` is left open."""
     services = call.services
-    labels, drifts, plans = await services.database.read(
-        lambda connection: (_package_labels(connection), all_drifts(connection), _open_plans(connection))
+    labels, drifts, plans, followers = await services.database.read(
+        lambda connection: (
+            _package_labels(connection),
+            all_drifts(connection),
+            _open_plans(connection),
+            _followers(connection),
+        )
     )
     # Each is looked at on the disk.
     found = await asyncio.to_thread(lambda: [_on_disk(row, labels) for row in rows])
@@ -256,6 +272,7 @@ async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list
             one,
             drift=drifts.get((one.row.project, one.row.name)),
             plans=plans.get((one.row.project, one.row.name), {}),
+            follows=(one.row.project, one.row.name) in followers,
             last_by=authors.get(last.id, "") if one.summary and (last := one.summary.last_job) else "",
         )
         for one in found

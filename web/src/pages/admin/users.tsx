@@ -46,11 +46,13 @@ export function Users(): ReactNode {
       id: "roles",
       head: "On the server",
       width: "minmax(8rem, 2fr)",
-      cell: ({ admin, auditor }) => (
-        <>
-          {admin && <Badge>administrator</Badge>} {auditor && <Badge>auditor</Badge>}
-        </>
-      ),
+      cell: ({ admin, auditor }) =>
+        (admin || auditor) && (
+          <span className="row-actions">
+            {admin && <Badge>administrator</Badge>}
+            {auditor && <Badge>auditor</Badge>}
+          </span>
+        ),
     },
     {
       id: "state",
@@ -74,6 +76,7 @@ export function Users(): ReactNode {
         const self = one.name === me.name ? "that is you" : undefined;
         return (
           <Menu
+            changes
             label={
               <>
                 Actions <span aria-hidden="true">▾</span>
