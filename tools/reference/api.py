@@ -149,17 +149,21 @@ def _events() -> Iterator[str]:
     yield ""
     of_ensemble = (
         "`ensemble.changed`: something of it is not as before; `instances.changed`: what a job changes of instances, "
-        "in columns with the letters of the topology, and the operation that runs on each"
+        "in columns with the letters of the topology, and the operation that runs on each; `lock.changed`: another "
+        "command works on it, or none any more; `queue.changed`: so many plans wait for their turn"
     )
     rows = [
         ("`ensemble:P/E`", of_ensemble, "`read`"),
+        ("`audit`", "`audit.written`: a row of the audit log, without its detail", "`audit` on the server"),
         ("`job:P/E/JOB`", "the [events](events.md) of a job, those of commands in a terminal too", "`read`"),
         ("`log:P/E/JOB`", "`step.log`: what the operations of a job print", "`logs`"),
     ]
     yield from table(("topic", "tells", "may"), rows)
     yield (
-        "`stream.live` says that all that was before is told, `stream.closing` that the server stops, `stream.gap` "
-        "that events are no longer kept, `stream.denied` that the permission has gone. Who has not the permission "
+        "`stream.live` says that all that was before is told, `stream.closing` that the server stops, and after how "
+        "many seconds to come back (`again_in`), `stream.gap` that events are no longer kept, `stream.denied` that the "
+        "permission has gone. Where nothing is new, there is an empty line or a comment every 15 seconds: of a stream "
+        "that is silent for longer, the server does not answer. Who has not the permission "
         "`logs` gets events without what was printed, and without inputs and outputs."
     )
     yield ""

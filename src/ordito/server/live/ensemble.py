@@ -31,7 +31,7 @@ from ordito.source.new_files import open_regular
 from ordito.source.reach import within
 
 STAMP_PAUSE = 0.25
-FREEZE = "freeze.changed"
+FREEZE, LOCK = "freeze.changed", "lock.changed"
 
 COLLECTED = 0.1
 """Seconds for which changes of instances are collected. What comes after a longer rest is told at once."""
@@ -207,6 +207,9 @@ class EnsembleFeed:
 
         self._ensembles = ensembles
         self._watched = ensembles.watch(directory)
+        self._held_by: str | None = None
+        """Who worked on it when that was told last."""
+
         self.start: Place = 0
 
     def read(self, place: Place) -> list[Item]:
@@ -220,9 +223,15 @@ class EnsembleFeed:
             if job:
                 at = self._take(EnsemblePlace(at.stamp, job, offset, at.told), found)
         if at.stamp != now.stamp:
-            at = EnsemblePlace(now.stamp, at.job, at.offset, at.told)
             owner = self._holder()
-            data = {"topic": self._name, "type": "ensemble.changed", "holder": str(owner) if owner else None}
+            held_by = str(owner) if owner else None
+            if at.stamp and held_by != self._held_by:
+                # Its place is before the change of the ensemble, which says the same: who comes back is told both.
+                lock = {"topic": self._name, "type": LOCK, "holder": held_by}
+                found.append(Item(LOCK, msgspec.json.encode(lock), at.text))
+            self._held_by = held_by
+            at = EnsemblePlace(now.stamp, at.job, at.offset, at.told)
+            data = {"topic": self._name, "type": "ensemble.changed", "holder": held_by}
             found.append(Item("ensemble.changed", msgspec.json.encode(data), at.text))
         return found
 

@@ -219,7 +219,9 @@ def request_of(asked: Any, environment: str | None) -> AskedRequest:
         found = _grouped(kind, asked, kind.without)
         _check(msgspec.convert(msgspec.to_builtins(found), kind))
     except (msgspec.ValidationError, ValueError) as error:
-        raise ApiProblem("malformed", f"this cannot be asked of {name}: {error}") from None
+        raise ApiProblem(
+            "malformed", f"this cannot be asked of {name}: {error}", f"see what it takes: `ordito {name} --help`"
+        ) from None
     inputs, texts = dict(getattr(asked, "inputs", {})), dict(getattr(asked, "input_texts", {}))
     return AskedRequest(name, msgspec.to_builtins(found), inputs, environment, texts)
 

@@ -18,6 +18,7 @@ from ordito.ensemble.job_format import moment
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.results.answer import Asked, UseCase
+from ordito.results.failure import NextStep
 from ordito.results.picture.plan import PLAN_TOPOLOGY, PlanTopologyAsked, PlanTopologyData
 from ordito.results.plan import ChangeData, PlanHead, PlannedEdge, StepRow, WholePlan
 from ordito.results.server_plans import AskedPlan, PlanReport, QueueData, WantedApprovals
@@ -27,6 +28,7 @@ from ordito.server.call import NUMBER, TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.tables import APPROVALS, PLANS
 from ordito.server.identity.principal import USER
 from ordito.server.live.topics import cursor_text, place_of_event
+from ordito.server.names import check_value
 from ordito.server.packages import package_path, seen_from_ensemble
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of, reads_of
@@ -74,6 +76,9 @@ class Applying(Fields, frozen=True):
     """That exactly the plan with this digest is to be carried out."""
 
     digest: DIGEST
+
+
+ALL_OPEN = "open"
 
 
 class AskedAgain(msgspec.Struct, frozen=True):
@@ -283,7 +288,8 @@ async def _list(call: ApiCall) -> Reply:
 
 async def _page(call: ApiCall, asked: Any) -> Reply:
     fields: PlanFields = call.query
-    if fields.state == "open":
+    check_value("state", fields.state, (ALL_OPEN, *PlanState))
+    if fields.state == ALL_OPEN:
         asked = asked.where(PLANS.c.state.in_(OPEN))
     elif fields.state:
         asked = asked.where(PLANS.c.state == fields.state)
@@ -569,7 +575,9 @@ async def _refuse_stale(call: ApiCall, row: Row[Any]) -> None:
     if await asyncio.to_thread(freshness, about(row).marks, directory) == "stale":
         await call.services.database.write(lambda c: move(c, row.id, PlanState.STALE, call.now))
         hint = "ask for it again, look at the new plan, and apply that"
-        raise ApiProblem("stale-plan", "what the user gives to the ensemble has changed since it was made", hint)
+        said = "what the user gives to the ensemble has changed since it was made"
+        again = NextStep("make it anew, and look at it", ("plan", row.workflow))
+        raise ApiProblem("stale-plan", said, hint, following=(again,))
 
 
 async def _discard(call: ApiCall) -> Reply:

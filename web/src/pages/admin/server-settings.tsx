@@ -60,6 +60,7 @@ export function Settings({ of, etag }: SettingsProps): ReactNode {
           ],
           ["Largest body", size("body")],
           ["Largest package", `${size("package")}, ${size("project_packages")} in a project`],
+          ["Ensembles of a project", limits.project_ensembles],
           ["A question", `${span("query_seconds")}, ${size("query_memory")}`],
           ["A plan", `${span("plan_seconds")}, ${size("plan_memory")}`],
         ]}
@@ -180,6 +181,7 @@ const LIMITS: readonly [keyof Limits, string][] = [
   ["body", "Bytes of a body"],
   ["package", "Bytes of a package"],
   ["project_packages", "Bytes of all packages of a project"],
+  ["project_ensembles", "Ensembles of a project"],
   ["query_seconds", "Seconds of a question"],
   ["query_memory", "Bytes of memory of a question"],
   ["plan_seconds", "Seconds of a plan"],
