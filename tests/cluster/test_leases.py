@@ -13,7 +13,7 @@ from ordito.cluster.postgres import PostgresDatabase
 from ordito.cluster.statements import writing
 from ordito.cluster.store import Store
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.journal_database import BEGIN_JOB, WRITING, Fenced, put_meta
+from ordito.ensemble.journal_database import BEGIN_JOB, LENGTHEN, WRITING, Fenced, put_meta
 from tests.support.real.stores import worker
 
 
@@ -140,7 +140,7 @@ def kinds_of(statement: str) -> tuple[type, ...]:
             return str, bytes, bytes
         blobs = ("body", "value")
         return tuple(int if c in numbers else bytes if c in blobs else str for c in columns)
-    return (bytes,) * statement.count("?") if statement.startswith("UPDATE") else (str,) * statement.count("?")
+    return (bytes if statement == LENGTHEN else str,) * statement.count("?")
 
 
 def all_rows(db: psycopg.Connection[tuple[object, ...]]) -> dict[str, list[tuple[object, ...]]]:

@@ -110,6 +110,8 @@ def _key(table: str) -> str:
 
 
 def _is_held(table: str) -> str:
+    if table == "ensemble":
+        return "id = held_ensemble AND epoch = held_epoch"
     job = "id" if table == "job" else "job" if table in OF_JOB else ""
     return "ensemble = held_ensemble" + (f" AND {job} = held_job" if job else "")
 

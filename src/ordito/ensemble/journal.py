@@ -36,6 +36,8 @@ from ordito.ensemble.journal_database import (
     KEEP_PREVIOUS,
     PUT_RECORDS,
     STATE_TABLES,
+    DirectoryFiles,
+    EnsembleFiles,
     JournalDatabase,
     Statement,
     emptied,
@@ -57,15 +59,18 @@ MOST_BEHIND = 10_000
 
 NOTHING_BEFORE = ("", b"")
 
+DIRECTORY = DirectoryFiles()
+
 
 class EnsembleJournal:
     """The journal of one ensemble; every method raises ``EnsembleError`` where the database fails."""
 
-    def __init__(self, database: JournalDatabase, file: Path | None = None) -> None:
+    def __init__(self, database: JournalDatabase, file: Path | None = None, files: EnsembleFiles = DIRECTORY) -> None:
         """Use ``open_journal`` or ``read_journal``; ``file`` is the journal's file, beside which a job is marked that
-        could be lost with it."""
+        could be lost with it; ``files`` are those that a job begins with, and leaves behind."""
         self._db = database
         self._file = file
+        self._files = files
         self._records: list[bytes] = []
         self._rows = PendingRows()
         self._behind = 0
@@ -102,6 +107,8 @@ class EnsembleJournal:
             self._kept = set()
             begin = [*put_job(header, plan), *keep_origin(self._db, header)]
             changes = self._changes(rows, len(records))
+        # Whoever goes on with the job elsewhere needs its pin, and what it was told.
+        begin += self._files.publish()
         with self._keeping():
             first = (PUT_RECORDS, list(enumerate(map(encode, records))))
             self._db.write("begin a job in", [*begin, first, *changes])
@@ -239,9 +246,12 @@ class EnsembleJournal:
 
     def finish(self, status: Status, digest: str) -> None:
         """Remove the job, whose files are written, and store the status in them and their digest."""
+        with self._db.reading():
+            job = next((str(name) for (name,) in self._db.rows("SELECT id FROM job")), "")
+        published = self._files.publish(job, status)
         if self._file is not None:
             unmark(self._file)
-        self._db.write("close the job in", [*emptied(JOB_TABLES), *_written(status, digest)])
+        self._db.write("close the job in", [*published, *emptied(JOB_TABLES), *_written(status, digest)])
 
     # ---------------------------------------------------------------------------------------------- what exists
 
