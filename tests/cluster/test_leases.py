@@ -58,7 +58,7 @@ def test_one_worker_at_a_time_holds_an_ensemble(
     assert take(link, shop, one, "pl_1") == 1
     assert take(link, shop, two, "pl_1") == 0
     assert take(link, shop, one, "pl_1") == 0
-    assert holder(link, shop) == LeaseHolder(one, 1, "pl_1", "one", "machine of one", is_alive=True)
+    assert holder(link, shop) == LeaseHolder(one, 1, "pl_1", "one", "machine of one", "1", is_alive=True)
     assert release(link, shop, two, 1, "ended") is False
     assert release(link, shop, one, 1, "ended") is True
     assert release(link, shop, one, 1, "ended") is False

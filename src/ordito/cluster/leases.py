@@ -81,7 +81,7 @@ WHERE tenure.ensemble = given.id AND tenure.epoch = given.epoch RETURNING 1
 """
 
 HOLDER = """
-SELECT e.holder, e.epoch, e.item, coalesce(w.name, ''), coalesce(w.machine, ''),
+SELECT e.holder, e.epoch, e.item, coalesce(w.name, ''), coalesce(w.machine, ''), coalesce(w.boot, ''),
        coalesce(w.lease_until > clock_timestamp(), false)
 FROM ordito.ensemble e LEFT JOIN ordito.worker w ON w.id = e.holder WHERE e.id = %(ensemble)s AND e.holder IS NOT NULL
 """
@@ -123,6 +123,7 @@ class LeaseHolder(msgspec.Struct, frozen=True):
     item: str
     name: str
     machine: str
+    boot: str
     is_alive: bool
     """Whether the lease of that worker has not ended."""
 

@@ -251,7 +251,7 @@ class EnsembleJournal:
         published = self._files.publish(job, status)
         if self._file is not None:
             unmark(self._file)
-        self._db.write("close the job in", [*published, *emptied(JOB_TABLES), *_written(status, digest)])
+        self._db.write("close the job in", [*published, *emptied(JOB_TABLES), *written(status, digest)])
 
     # ---------------------------------------------------------------------------------------------- what exists
 
@@ -292,7 +292,7 @@ class EnsembleJournal:
 
     def replace_state(self, snapshot: Snapshot, status: Status, digest: str) -> None:
         """Replace the rows by the content of files that were not written from them."""
-        self._db.write("read the state into", [*replaced_by(snapshot), *_written(status, digest)])
+        self._db.write("read the state into", [*replaced_by(snapshot), *written(status, digest)])
 
     # ------------------------------------------------------------------------------------------- the database
 
@@ -343,7 +343,7 @@ def read_journal(layout: Layout) -> EnsembleJournal | None:
     return EnsembleJournal(SqliteDatabase(layout.journal, db), layout.journal) if db is not None else None
 
 
-def _written(status: Status, digest: str) -> list[Statement]:
+def written(status: Status, digest: str) -> list[Statement]:
     """The statements that store the status in the files, and their digest."""
     return [put_meta("status", encode(status)), put_meta("digest", digest.encode())]
 
