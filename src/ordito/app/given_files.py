@@ -121,7 +121,7 @@ def _replace(place: Place, command: str, seen: str, now: Callable[[str], str], w
 def _place(directory: str) -> Place:
     place = place_of(directory)
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     return place
 
 

@@ -17,7 +17,6 @@ from ordito import __version__
 from ordito.cluster import leases
 from ordito.cluster.connecting import StoreConnection
 from ordito.cluster.leases import LEASE, LeaseHolder, WorkerLease, WorkerLost, WorkerRow
-from ordito.cluster.postgres import fenced
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.sharing import asks_for_lock
 from ordito.ensemble.keeping import KeptCommits
@@ -40,8 +39,9 @@ class Worker(Protocol):
     def begin(self) -> None:
         """Be alive from now on. Raises ``EnsembleError``."""
 
-    def is_lost(self) -> bool:
-        """Wait until its lease has surely not run out. Returns whether it was declared lost instead."""
+    def sure(self) -> bool:
+        """Wait until its lease has surely not run out, or it was declared lost. Returns whether the lease may not have
+        run out meanwhile."""
 
     def end(self) -> None:
         """Be alive no more."""
@@ -76,14 +76,16 @@ class OwnWorker:
             self._thread = threading.Thread(target=self._renew, args=(self._lease,), name="lease", daemon=True)
             self._thread.start()
 
-    def is_lost(self) -> bool:
+    def sure(self) -> bool:
         """See ``Worker``."""
         lease = self._lease
         if lease is None:
-            return True
+            return False
         with self._renewed:
+            if lease.may_launch and not self._lost:
+                return True
             self._renewed.wait_for(lambda: self._lost or lease.may_launch)
-            return self._lost
+            return False
 
     def end(self) -> None:
         """See ``Worker``."""
@@ -115,20 +117,6 @@ class OwnWorker:
         with self._renewed:
             self._lost = is_lost
             self._renewed.notify_all()
-
-
-class Held:
-    """The epoch under which an ensemble is held."""
-
-    def __init__(self, worker: Worker, ensemble: str, epoch: int) -> None:
-        self._worker = worker
-        self._ensemble = ensemble
-        self.epoch = epoch
-
-    def sure(self) -> None:
-        """Wait until the lease has surely not run out. Raises ``Fenced`` where the worker was declared lost."""
-        if self._worker.is_lost():
-            raise fenced(self._ensemble)
 
 
 class StoreLocked(Locked):
@@ -177,14 +165,15 @@ class LeaseLock:
         self._wait = wait
         self._ended = wanted.ended
         self._local = DirectoryLock(layout, command=command, wait=wait)
-        self.held: Held | None = None
+        self.epoch = 0
+        """That under which the ensemble is held, 0 where it is not."""
 
     def take(self) -> None:
         """See ``EnsembleLock``."""
         self._local.__enter__()
         try:
             self._worker.begin()
-            self.held = Held(self._worker, self._ensemble, self._take())
+            self.epoch = self._take()
         except BaseException:
             self._worker.end()
             self._local.__exit__(None, None, None)
@@ -236,10 +225,10 @@ class LeaseLock:
                 raise
 
     def _give_back(self, why: str) -> None:
-        held, self.held = self.held, None
+        epoch, self.epoch = self.epoch, 0
         try:
-            if held is not None:
-                leases.release(self._link, self._ensemble, self._worker.id, held.epoch, why)
+            if epoch:
+                leases.release(self._link, self._ensemble, self._worker.id, epoch, why)
         finally:
             self._worker.end()
             self._local.__exit__(None, None, None)

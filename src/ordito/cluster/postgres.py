@@ -46,12 +46,13 @@ class PostgresDatabase:
         epoch: int = 0,
         patience: float = math.inf,
         *,
-        sure: Callable[[], None] = lambda: None,
+        sure: Callable[[], bool] = lambda: True,
         turned_away: Callable[[Fenced], None] = lambda _: None,
     ) -> None:
         """``epoch`` is that of the lease by which it may write, 0 for reading only; ``patience`` as for
-        ``StoreConnection``. ``sure`` is called after each transaction: it returns once the lease has not run out, so
-        that nothing is started by a turn while somebody else may take the ensemble. ``turned_away`` hears that somebody
+        ``StoreConnection``. ``sure`` is called after each transaction: it returns once the lease has surely not run
+        out, and whether it had not meanwhile, so that nothing is started by a turn while somebody else may have taken
+        the ensemble. ``turned_away`` hears that somebody
         has, before it is raised: who runs operations leaves here, and lets them be."""
         self._sure = sure
         self._turned_away = turned_away
@@ -160,11 +161,14 @@ class PostgresDatabase:
         return run(db, {**self._held, **parameters}, query)
 
     def _be_sure(self) -> None:
-        try:
-            self._sure()
-        except Fenced as error:
-            self._turned_away(error)
-            raise
+        if self._sure():
+            return
+
+        def work(db: Connection) -> bool:
+            return self._run(db, GUARD).rowcount > 0
+
+        if not self._link.ask("read", work, lambda _: None):
+            raise self._fenced()
 
     def _check_writable(self) -> None:
         if not self._epoch:

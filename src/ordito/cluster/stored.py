@@ -84,6 +84,11 @@ class StoredEnsemble:
         self._lock: LeaseLock | None = None
         self._copy: WorkingCopy | None = None
 
+    @property
+    def shown(self) -> str:
+        """See ``Backing``."""
+        return str(self._name)
+
     def place_in(self, home: Path) -> Layout:
         """Its working copy below the home directory of this user's workers."""
         return Layout(home / "ensembles" / self._name.project / self._name.name)
@@ -112,12 +117,12 @@ class StoredEnsemble:
 
     def open_journal(self, layout: Layout) -> EnsembleJournal:
         """See ``Backing``."""
-        held = self._lock.held if self._lock is not None else None
-        if held is None:
+        epoch = self._lock.epoch if self._lock is not None else 0
+        if not epoch:
             raise ValueError("the ensemble is not held")
         use_vault(layout)
         database = PostgresDatabase(
-            self._store.address, self.id, held.epoch, math.inf, sure=held.sure, turned_away=self._turned_away
+            self._store.address, self.id, epoch, math.inf, sure=self._worker.sure, turned_away=self._turned_away
         )
         journal = EnsembleJournal(database, files=self.files(layout))
         try:

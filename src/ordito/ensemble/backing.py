@@ -54,6 +54,10 @@ class Backing(Protocol):
     def is_store(self) -> bool:
         """Whether the directory is only a working copy of what is kept in a store."""
 
+    @property
+    def shown(self) -> str:
+        """How messages call the ensemble, "" for its directory."""
+
     def lock(self, layout: Layout, command: str, wait: float) -> EnsembleLock:
         """The lock, which is not taken yet; ``wait`` is how many seconds to try."""
 
@@ -71,6 +75,7 @@ class DirectoryBacking:
     """The directory itself."""
 
     is_store = False
+    shown = ""
 
     def lock(self, layout: Layout, command: str, wait: float) -> EnsembleLock:
         """See ``Backing``."""

@@ -236,7 +236,7 @@ def ensemble_place(directory: str) -> Place:
     """The place of an ensemble. Raises ``Refused`` if there is none."""
     place = place_of(directory)
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     return place
 
 
@@ -278,7 +278,7 @@ def held_lock(directory: str) -> HeldLock | None:
     if its holder is known to be running, ``EnsembleError``."""
     place = place_of(directory)
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     if not asks_for_lock(place.layout):
         raise Refused(
             "no-shared-lock",
