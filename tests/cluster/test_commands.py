@@ -1,0 +1,149 @@
+"""Jobs of ensembles in a store: as in a directory, and carried on elsewhere whatever becomes of their process."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Set
+from pathlib import Path
+
+import pytest
+
+from ordito.cluster.store import Store
+from tests.acceptance.busy import comparable, make_busy
+from tests.acceptance.program import completed_twice, files_of, ordito, overlaps
+from tests.acceptance.test_crash_everywhere import CODES, KILL_AT_RECORD, assert_replays
+from tests.cluster.working import NAME, Stored, as_in_a_directory
+from tests.support.thorough import THOROUGH
+from tests.support.told_events import assert_told
+
+RECORDS = range(120) if THOROUGH else (0, 9, 40)
+
+KILL_AT_CLOSE = """
+import os, signal
+from ordito.ensemble import journal
+def finish(self, status, digest, whole=journal.EnsembleJournal.finish):
+    if {after}:
+        whole(self, status, digest)
+    os.kill(os.getpid(), signal.SIGKILL)
+journal.EnsembleJournal.finish = finish
+"""
+
+STOP_AT_TURN = """
+import os, signal
+from ordito.cluster import postgres
+turns = [0]
+def be_sure(self, whole=postgres.PostgresDatabase._be_sure):
+    turns[0] += 1
+    if turns[0] == {number}:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return whole(self)
+postgres.PostgresDatabase._be_sure = be_sure
+"""
+"""Stops after a turn was committed, and before anything is started by it."""
+
+
+class Calm:
+    """How the job ends in a directory."""
+
+    def __init__(self, home: Path) -> None:
+        busy = make_busy(home, "continue")
+        assert busy.deploy().code == CODES["continue"]
+        self.end = as_in_a_directory(comparable(busy))
+        self.files = {name.partition("/")[0] for name in files_of(busy.ensemble)}
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Calm:
+    return Calm(tmp_path_factory.mktemp("calm"))
+
+
+@pytest.fixture
+def stored(tmp_path: Path, store: Store) -> Stored:
+    return Stored(make_busy(tmp_path, "continue"), store)
+
+
+def assert_ends_as(stored: Stored, calm: Calm, doubtful: Set[str] = frozenset()) -> None:
+    """All files are as those of a directory, and tell the same. Only operations that were ``doubtful`` ran twice."""
+    busy = stored.busy
+    exported = stored.export()
+    assert overlaps(busy.log) == []
+    assert {line.split()[-1] for line in completed_twice(busy.log)} <= doubtful
+    assert as_in_a_directory(comparable(busy)) == calm.end
+    assert {name.partition("/")[0] for name in files_of(exported)} == calm.files
+    assert_replays(busy)
+    assert_told(exported)
+
+
+def test_a_job_leaves_what_it_leaves_in_a_directory(stored: Stored, calm: Calm) -> None:
+    deployed = stored.run(*stored.deploying())
+    assert deployed.code == CODES["continue"], deployed.both
+    shown = stored.run("status", place="other")
+    assert shown.code == 0, shown.both
+    assert "store_1" in shown.out
+    assert_ends_as(stored, calm)
+    listed = ordito(stored.busy.home, "store", "status", "--store-file", stored.address_file)
+    assert [line.split()[:2] for line in listed.out.splitlines()[2:]] == [[NAME, "failed"]]
+
+
+@pytest.mark.parametrize("place", ["one", "other"])
+@pytest.mark.parametrize("number", RECORDS)
+def test_killed_at_a_record_it_is_resumed(stored: Stored, calm: Calm, number: int, place: str) -> None:
+    """Where it was killed, though its lease has not ended; and on another machine, once it has."""
+    killed = stored.run(*stored.deploying(), code=KILL_AT_RECORD.format(number=number))
+    assert killed.code in (-signal.SIGKILL, CODES["continue"]), killed.both
+    doubtful: Set[str] = frozenset()
+    if killed.code == -signal.SIGKILL:
+        if place == "other":
+            doubtful = stored.in_doubt()
+            held = stored.run("jobs", "resume", place=place)
+            assert held.code == 5, held.both
+            assert "is held by" in held.err
+            stored.forget_holders()
+        resumed = stored.run("jobs", "resume", place=place)
+        assert resumed.code == CODES["continue"], resumed.both
+        assert "Traceback" not in resumed.both
+    assert_ends_as(stored, calm, doubtful)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_killed_while_it_is_closed(stored: Stored, calm: Calm, after: bool) -> None:
+    killed = stored.run(*stored.deploying(), code=KILL_AT_CLOSE.format(after=after))
+    assert killed.code == -signal.SIGKILL
+    resumed = stored.run("jobs", "resume", place="two")
+    assert ("Nothing to resume" in resumed.both) is after, resumed.both
+    assert_ends_as(stored, calm)
+
+
+@pytest.mark.parametrize("number", [3, 5])
+def test_who_wakes_up_after_it_was_succeeded_starts_nothing(stored: Stored, calm: Calm, number: int) -> None:
+    with stored.start(*stored.deploying(), code=STOP_AT_TURN.format(number=number)) as paused:
+        while "T" not in stopped(paused.pid):
+            assert paused.poll() is None
+        stored.forget_holders()
+        doubtful = stored.in_doubt()
+        resumed = stored.run("jobs", "resume", place="other")
+        assert resumed.code == CODES["continue"], resumed.both
+        os.kill(paused.pid, signal.SIGCONT)
+        _, err = paused.communicate(timeout=60)
+        assert paused.wait() == 5, err
+        assert "was taken over by another worker" in err
+        assert "Traceback" not in err
+    assert_ends_as(stored, calm, doubtful)
+
+
+def stopped(pid: int) -> str:
+    """The state of a process."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_jobs_follow_each_other_at_several_places(stored: Stored) -> None:
+    assert stored.run(*stored.deploying()).code == CODES["continue"]
+    logs = stored.run("jobs", "logs", place="two")
+    assert logs.code == 0, logs.both
+    removed = stored.run("undeploy", "--yes", place="two")
+    assert removed.code == 0, removed.both
+    assert stored.busy.things() == []
+    listed = stored.run("jobs", "list", place="one")
+    assert [word for word in ("undeploy", "deploy") if word in listed.out] == ["undeploy", "deploy"]
+    assert stored.run("jobs", "resume", place="three").code == 0
