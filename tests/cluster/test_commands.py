@@ -137,6 +137,22 @@ def stopped(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
+def test_what_a_job_told_and_printed_is_seen_elsewhere_while_it_is_open(stored: Stored) -> None:
+    script = stored.busy.service.with_name("do.sh")
+    script.write_text(script.read_text() + "echo this is $name\n")
+    killed = stored.run(*stored.deploying(), code=KILL_AT_CLOSE.format(after=False))
+    assert killed.code == -signal.SIGKILL
+    events = stored.run("jobs", "events", "--json", place="other")
+    assert '"type":"step.succeeded"' in events.out.replace(" ", ""), events.both
+    assert "this is store_1" in stored.run("jobs", "logs", place="other").out
+    stored.forget_holders()
+    assert stored.run("jobs", "resume", place="other").code == CODES["continue"]
+    assert "this is store_1" in stored.run("jobs", "logs", place="third").out
+    with stored.store.connection() as db:
+        assert db.execute("SELECT count(*) FROM ordito.event").fetchone() == (0,)
+    assert_told(stored.export())
+
+
 def test_jobs_follow_each_other_at_several_places(stored: Stored) -> None:
     assert stored.run(*stored.deploying()).code == CODES["continue"]
     logs = stored.run("jobs", "logs", place="two")

@@ -184,6 +184,7 @@ class LeaseLock:
         while True:
             epoch = leases.take(self._link, self._ensemble, self._worker.id, ended=self._ended)
             if epoch:
+                leases.make_log_days(self._link)
                 return epoch
             found = leases.holder(self._link, self._ensemble)
             if found is not None and _has_ended_here(found):

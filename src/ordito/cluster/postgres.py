@@ -18,9 +18,9 @@ import psycopg
 from psycopg.types.numeric import Int8
 
 from ordito.cluster.connecting import Connection, StoreConnection, explained
-from ordito.cluster.statements import APPEND, reading, writing
+from ordito.cluster.statements import APPEND, APPEND_TOLD, reading, writing
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.journal_database import Fenced, Statement, put_meta
+from ordito.ensemble.journal_database import PUT_EVENTS, PUT_LOG, Fenced, Statement, put_meta
 
 AT_ONCE = 10_000
 """So many rows are sent with one statement at most."""
@@ -31,6 +31,9 @@ MINE = (
     b"SELECT coalesce(max(number), -1), count(*) FILTER (WHERE epoch = %(epoch)b AND number >= %(first)b)"
     b" FROM ordito.record WHERE ensemble = %(ensemble)b AND job = %(job)b"
 )
+
+TOLD = frozenset({PUT_EVENTS, PUT_LOG})
+"""What goes with a turn in its own statement: one row each, whose number is that of the records up to the turn."""
 
 WRITTEN = "written"
 """The key in the table ``meta`` by which a writer knows its last transaction again."""
@@ -85,10 +88,15 @@ class PostgresDatabase:
     def append(self, job: str, first: int, bodies: Sequence[bytes], more: Sequence[Statement] = ()) -> None:
         """See ``JournalDatabase``."""
         self._check_writable()
-        turn = {"job": job, "first": Int8(first), "bodies": list(bodies)}
+        turn: dict[str, object] = {"job": job, "first": Int8(first), "bodies": list(bodies)}
+        told = {name: parameters[0][1] for name, parameters in more if name in TOLD}
+        more = [(name, parameters) for name, parameters in more if name not in TOLD]
+        query = APPEND_TOLD if told else APPEND
+        if told:
+            turn |= {"last": Int8(first + len(bodies)), "lines": told.get(PUT_EVENTS), "log": told.get(PUT_LOG)}
 
         def insert(db: Connection) -> None:
-            if self._run(db, APPEND, turn).rowcount != len(bodies):
+            if self._run(db, query, turn).rowcount != len(bodies):
                 raise self._fenced()
 
         def work(db: Connection) -> bool:

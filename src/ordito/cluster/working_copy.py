@@ -13,7 +13,9 @@ import hashlib
 import os
 import stat
 import time
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -21,8 +23,9 @@ from ordito.cluster.connecting import Connection, StoreConnection
 from ordito.cluster.keys import PoolKey
 from ordito.cluster.trees import FOLDER, LARGEST, LINK, Tree, TreeEntry, Trees, digest_of
 from ordito.ensemble.errors import EnsembleError, explained
+from ordito.ensemble.events_file import FIRST
 from ordito.ensemble.files import read, sync_directory, write_all, write_whole
-from ordito.ensemble.journal_database import KEEP_RECORD, NAME_FILES, NAME_STATE, Statement
+from ordito.ensemble.journal_database import FORGET_EVENTS, KEEP_RECORD, NAME_FILES, NAME_STATE, Statement
 from ordito.ensemble.layout import PRIVATE, Layout
 from ordito.ensemble.status import Status
 from ordito.source.new_files import fresh_name
@@ -119,7 +122,27 @@ class WorkingCopy:
         if self._lines or self._layout.jobs_tsv.exists():
             write_whole(self._layout.jobs_tsv, [self._lines])
         self._key.fetch(self._link, self._ensemble, self._layout)
+        self._fetch_open_job()
         return wanted
+
+    def _fetch_open_job(self) -> None:
+        """Bring what the open job has told and printed elsewhere."""
+
+        def work(db: Connection) -> tuple[str, list[bytes], list[bytes]]:
+            found = db.execute("SELECT job FROM ordito.ensemble WHERE id = %s", (self._ensemble,)).fetchone()
+            job = "" if found is None else str(found[0])
+            if not job:
+                return "", [], []
+            told, printed = (
+                [bytes(body) for (body,) in db.execute(query, (self._ensemble, job))] for query in (TOLD, PRINTED)
+            )
+            return job, told, printed
+
+        job, told, printed = self._link.ask("read", work, lambda _: None)
+        if told:
+            _write_longer(self._layout.events(job), b"".join([FIRST, *told]))
+        if printed:
+            _write_longer(self._layout.log(job), b"".join(map(zlib.decompress, printed)))
 
     def _named(self) -> tuple[str, list[KeptJob]]:
         """The tree of the ensemble, and its closed jobs, the oldest first."""
@@ -199,6 +222,7 @@ class WorkingCopy:
         statements = self.published(present, status)
         if job:
             lines = (read(self._layout.jobs_tsv) or b"").removeprefix(self._lines)
+            statements.append((FORGET_EVENTS, [()]))
             statements.append((KEEP_RECORD, [(self.keep_record(job, present), lines.decode())]))
             self._lines += lines
         self._note(self._blobs, self._known.files)
@@ -327,6 +351,18 @@ class WorkingCopy:
         self._known = known
         self._layout.make_private()
         write_whole(self._layout.private / NOTES, [msgspec.msgpack.encode(known)])
+
+
+TOLD = b"SELECT lines FROM ordito.event WHERE ensemble = %s AND job = %s ORDER BY number"
+PRINTED = b"SELECT body FROM ordito.log_chunk WHERE ensemble = %s AND job = %s ORDER BY number"
+
+
+def _write_longer(path: Path, content: bytes) -> None:
+    """Write a file that only grows, unless it has grown further here."""
+    with explained("read", path):
+        size = path.stat().st_size if path.exists() else 0
+    if len(content) > size:
+        write_whole(path, [content])
 
 
 def forget_notes(layout: Layout) -> None:

@@ -117,7 +117,14 @@ KEEP_RECORD = "UPDATE job SET record = ?, summary = ?"
 PUT_KEY = "INSERT INTO sealed_key (pool, body) VALUES (?, ?) ON CONFLICT (pool) DO UPDATE SET body = excluded.body"
 """Keeps the key of the ensemble, sealed with that of a pool of workers."""
 
-OF_STORE = frozenset({NAME_FILES, NAME_STATE, KEEP_RECORD, PUT_KEY})
+PUT_EVENTS = "INSERT INTO event (number, lines) VALUES (?, ?)"
+"""Keeps the lines of events of a turn, by the number of records up to it."""
+PUT_LOG = "INSERT INTO log_chunk (number, body) VALUES (?, ?)"
+"""Keeps what operations have printed up to a turn, by the same number."""
+FORGET_EVENTS = "DELETE FROM event"
+"""The events of a job that is about to be closed are in its file."""
+
+OF_STORE = frozenset({PUT_EVENTS, PUT_LOG, FORGET_EVENTS, NAME_FILES, NAME_STATE, KEEP_RECORD, PUT_KEY})
 """Statements for ensembles of a store alone."""
 
 WRITING = frozenset(
