@@ -26,7 +26,7 @@ def store_request(settings: GlobalSettings, ensemble: str = "", *, whole: bool =
     if not settings.wants_store:
         raise Refused("needs-store", "which store?", "give its address: --store postgresql://[USER@]HOST/DATABASE")
     if settings.store and settings.store_file:
-        raise Refused("both-ways", "the store is named twice", "give --store or --store-file, not both")
+        raise Refused("two-places", "the store is named twice", "give --store or --store-file, not both")
     return StoreRequest(settings.store, settings.store_file, settings.key, ensemble, whole)
 
 
