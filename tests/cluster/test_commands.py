@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Set
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from ordito.cluster.connecting import StoreConnection
+from ordito.cluster.leases import WorkerLease, holder, take
 from ordito.cluster.store import Store
 from tests.acceptance.busy import comparable, make_busy
-from tests.acceptance.program import completed_twice, files_of, ordito, overlaps
+from tests.acceptance.program import completed_twice, environment, files_of, ordito, overlaps
 from tests.acceptance.test_crash_everywhere import CODES, KILL_AT_RECORD, assert_replays
 from tests.cluster.working import NAME, Stored, as_in_a_directory
+from tests.support.real.stores import worker
 from tests.support.thorough import THOROUGH
 from tests.support.told_events import assert_told
 
@@ -151,6 +157,74 @@ def test_what_a_job_told_and_printed_is_seen_elsewhere_while_it_is_open(stored: 
     with stored.store.connection() as db:
         assert db.execute("SELECT count(*) FROM ordito.event").fetchone() == (0,)
     assert_told(stored.export())
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_a_runner_carries_on_for_its_worker(stored: Stored, calm: Calm, is_lost: bool) -> None:
+    """In a process of its own, after an earlier runner of the same worker has ended; or it starts nothing, where the
+    worker was declared lost and somebody else has the ensemble."""
+    killed = stored.run(*stored.deploying(), code=KILL_AT_RECORD.format(number=9))
+    assert killed.code == -signal.SIGKILL
+    stored.forget_holders()
+    doubtful = stored.in_doubt()
+    home = stored.busy.home / "worker"
+    lease = WorkerLease(stored.store.address, worker("one"), lease=600.0)
+    with closing(lease), closing(StoreConnection(stored.store.address)) as link:
+        with stored.store.connection() as db:
+            (ensemble,) = db.execute("SELECT id FROM ordito.ensemble").fetchone() or ("",)
+        epoch = take(link, ensemble, lease.worker.id)
+        done = subprocess.run(
+            [sys.executable, "-c", RUNNER, stored.store.address, NAME, lease.worker.id, str(epoch), home]
+            + (["lost"] if is_lost else []),
+            env=environment(stored.busy.home),
+            cwd=stored.busy.home,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if is_lost:
+            assert (done.returncode, done.stdout) == (77, ""), done.stderr
+            doubtful |= stored.in_doubt()
+            assert stored.run("jobs", "resume", place="other").code == CODES["continue"]
+        else:
+            assert (done.returncode, done.stdout) == (0, "failed\n"), done.stderr
+            assert holder(link, ensemble) is None
+    assert_ends_as(stored, calm, doubtful)
+
+
+RUNNER = """
+import os, sys
+from pathlib import Path
+from ordito.app.stores import resume_stored
+from ordito.cluster.holding import ForkedWorker
+from ordito.cluster.keys import PoolKey
+from ordito.cluster.leases import declare_lost, since_boot
+from ordito.cluster.connecting import StoreConnection
+from ordito.cluster.store import Store
+from ordito.cluster.stored import StoredEnsemble, stored_name
+from ordito.cli.conversation import CliConversation
+from ordito.cli.session import Session
+from ordito.cli.settings import GlobalSettings
+
+address, name, worker, epoch, home, *lost = sys.argv[1:]
+turns = []
+def launches_until():
+    turns.append(1)
+    if not lost or len(turns) < 4:
+        return since_boot() + 60
+    link = StoreConnection(address)
+    declare_lost(link, worker)
+    with Store(address).connection() as db:
+        db.execute("UPDATE ordito.ensemble SET epoch = epoch + 1, holder = NULL")
+    return -1
+forked = ForkedWorker(worker, launches_until)
+stored = StoredEnsemble(
+    Store(address), stored_name(name), forked, PoolKey(""), lambda _: os._exit(77), ended=int(epoch)
+)
+report = resume_stored(stored, Path(home), CliConversation(Session(GlobalSettings(quiet=True, yes=True)))).report
+print(report.status)
+
+"""
 
 
 def test_jobs_follow_each_other_at_several_places(stored: Stored) -> None:

@@ -7,6 +7,7 @@ import secrets
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -131,6 +132,32 @@ class StoreLocked(Locked):
         )
         EnsembleError.__init__(self, f"the ensemble {shown} is held {who}", hint if alive else "try again")
         self.owner = None
+
+
+class ForkedWorker:
+    """The worker that has forked this process, and renews its lease itself."""
+
+    def __init__(self, worker: str, launches_until: Callable[[], float]) -> None:
+        """``launches_until`` tells until when operations may be started, by the clock since boot (``WorkerLease``), and
+        -1 once the worker was declared lost."""
+        self.id = worker
+        self._launches_until = launches_until
+
+    def begin(self) -> None:
+        """See ``Worker``. It lives already."""
+
+    def sure(self) -> bool:
+        """See ``Worker``."""
+        is_sure = True
+        while leases.since_boot() >= (until := self._launches_until()):
+            is_sure = False
+            if until < 0:
+                break
+            time.sleep(PAUSE)
+        return is_sure
+
+    def end(self) -> None:
+        """See ``Worker``. It lives on."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
