@@ -119,6 +119,15 @@ def places_of(sources: StepSources) -> Places:
     return Places((*project, str(user_folder(os.environ))), sources.given)
 
 
+def archive_folders(package: Package, sources: StepSources) -> tuple[str, ...]:
+    """The folders in which archives are found that a service imports by name and version, besides the one beside it. In
+    a copy of the service they are somewhere in that."""
+    if sources.pinned:
+        return (package.root,)
+    places = places_of(sources)
+    return (*places.given, *places.folders)
+
+
 def blocks_of(
     package: Package,
     service: Service,
