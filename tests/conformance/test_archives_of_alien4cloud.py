@@ -100,10 +100,11 @@ relationship_types:
           implementation: scripts/link.sh
 """
 SCRIPTS = {
-    "create": 'export NAME="$NODE-$TEXT-$PORT"; echo "create $INSTANCE of $INSTANCES on $HOST${GONE:-}" >> "$HOME_/said"',
+    "create": 'export NAME="$NODE-$TEXT-$PORT"\necho "create $INSTANCE of $INSTANCES on $HOST$GONE" >> "$HOME_/said"',
     "hello": 'echo "hello $NODE" >> "$HOME_/said"',
     "bye": 'echo "bye $NODE" >> "$HOME_/said"',
-    "link": 'echo "$SOURCE_NODE $SOURCE_INSTANCE $TARGET_NODE $TARGET_INSTANCE $TARGET_INSTANCES $WHERE" >> "$HOME_/said"',
+    "link": 'what="$SOURCE_NODE $SOURCE_INSTANCE $TARGET_NODE $TARGET_INSTANCE $TARGET_INSTANCES"\n'
+    'echo "$what $WHERE" >> "$HOME_/said"',
     "none": "false",
 }
 
@@ -159,7 +160,7 @@ def test_a_workflow(hello: Path, ensemble: Path) -> None:
     assert done.code == 0, done.both
     assert said(ensemble) == ["bye web", "bye web", "hello db", "hello db", "hello web", "hello web"]
     (ensemble / "said").unlink()
-    assert ordito(ensemble, "run", "web", "Custom.bye", "--yes").code == 0
+    assert ordito(ensemble, "run", "Custom.bye", "--yes").code == 0
     assert said(ensemble) == ["bye web", "bye web"]
 
 
@@ -224,8 +225,8 @@ def test_the_first_catalogue_counts(hello: Path, ensemble: Path, tmp_path: Path)
 
 
 def test_a_broken_archive(hello: Path, ensemble: Path) -> None:
-    """R-A4C-2-3, R-A4C-3-4: an archive without a name is passed over with a warning; one that cannot be read is an error
-    at its own place."""
+    """R-A4C-2-3: an archive without a name is passed over with a warning; one that cannot be read is an error where it
+    is broken."""
     (hello / "catalog/nameless").mkdir()
     (hello / "catalog/nameless/t.yml").write_text("tosca_definitions_version: alien_dsl_2_0_0\n", encoding="utf-8")
     done = ordito(ensemble, "validate", hello)

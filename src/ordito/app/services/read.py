@@ -64,7 +64,7 @@ def read_package(
 ) -> ReadService:
     """Resolve the service of a package. Raises ``InvalidDocument`` with all its errors."""
     search = search_of(package, sources, diagnostics)
-    package.catalogues = archive_folders(package, sources)
+    package.catalogues = package.catalogues or archive_folders(sources)
     written = written_steps(package, sources.file, diagnostics, pinned=sources.pinned)
     root = written.root if written is not None else None
     service = resolve_service(

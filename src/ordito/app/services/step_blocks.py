@@ -119,11 +119,10 @@ def places_of(sources: StepSources) -> Places:
     return Places((*project, str(user_folder(os.environ))), sources.given)
 
 
-def archive_folders(package: Package, sources: StepSources) -> tuple[str, ...]:
-    """The folders in which archives are found that a service imports by name and version, besides the one beside it. In
-    a copy of the service they are somewhere in that."""
+def archive_folders(sources: StepSources) -> tuple[str, ...]:
+    """The folders in which archives are found that a service imports by name and version, besides the one beside it."""
     if sources.pinned:
-        return (package.root,)
+        return ()
     places = places_of(sources)
     return (*places.given, *places.folders)
 

@@ -30,6 +30,8 @@ AS_WRITTEN = ("interface_types", "group_types")
 """The sections that only files of TOSCA have, which need no lowering."""
 FACTS = ("template_name", "template_version", "template_author")
 LINKS_HAVE_NAMES = 20
+USUAL = frozenset({"inherited-attribute"})
+"""What TOSCA warns of and this language is made for: an attribute that is that of a host."""
 
 
 def is_archive_file(document: Document) -> bool:
@@ -51,6 +53,7 @@ def refuse_archive(document: Document, wanted_by: Span, diagnostics: Diagnostics
 
 def read_archive(document: Document, file: str, package: Package, diagnostics: Diagnostics) -> ServiceFile | None:
     """Read an archive and all that it imports; None, with the reason in ``diagnostics``, where it is none."""
+    diagnostics.unsaid = USUAL
     imports = ArchiveImports(package, diagnostics)
     main = imports.gather(document, file)
     return _ArchiveLowering(imports, main, package, diagnostics).file() if main is not None else None

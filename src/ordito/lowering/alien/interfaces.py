@@ -116,12 +116,14 @@ class InterfacesOf:
                 primary = mapping([*facts, (text("file", file), moved)], node) if facts else moved
             elif isinstance(file, Mapping):
                 primary = file
-        if primary is None or not more:
+        if primary is None or (isinstance(primary, Scalar) and not more):
             return primary
         items = [i for n in more for i in (n.items if isinstance(n, Sequence) else [n])]
-        moved_ones = [self._shapes.move(i) if isinstance(i, Scalar) else i for i in items if not is_null(i)]
-        listed = sequence(moved_ones, primary)
-        return mapping([(text("primary", primary), primary), (text("dependencies", primary), listed)], primary)
+        needed = [self._shapes.move(i) if isinstance(i, Scalar) else i for i in items if not is_null(i)]
+        entries: list[tuple[Scalar, Node]] = [(text("primary", primary), primary)]
+        if needed:
+            entries.append((text("dependencies", primary), sequence(needed, primary)))
+        return mapping(entries, primary)
 
 
 def _entries(item: Node) -> list[tuple[Scalar, Node]]:
