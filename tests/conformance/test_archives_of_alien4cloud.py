@@ -238,3 +238,42 @@ def test_a_broken_archive(hello: Path, ensemble: Path) -> None:
     assert "catalog/org/web/types.yml:" in done.both
     assert "yaml-syntax" in done.both
     assert "unknown-type" not in done.both
+
+
+def test_a_topology_with_its_own_installation(ensemble: Path, tmp_path: Path) -> None:
+    """R-A4C-6.2-7: workflows that are called install and uninstall are run in place of what is made from the
+    lifecycle."""
+    service = tmp_path / "own.yml"
+    (tmp_path / "go.sh").write_text(f'echo "$WHO" >> "{ensemble}/said"\n', encoding="utf-8")
+    service.write_text(
+        """\
+tosca_definitions_version: alien_dsl_1_2_0
+imports: [ "tosca-normative-types:1.0.0-ALIEN12" ]
+node_types:
+  a:
+    derived_from: tosca.nodes.Root
+    interfaces:
+      Mine: { go: { inputs: { WHO: { type: string, default: somebody } }, implementation: go.sh } }
+      Standard: { create: none.sh }
+topology_template:
+  node_templates:
+    one: { type: a, interfaces: { standard: { create: go.sh } } }
+  workflows:
+    install:
+      steps:
+        first: { node: one, activity: { call_operation: Mine.go }, on-success: last }
+        last: { node: one, activity: { set_state: started } }
+    uninstall:
+      steps:
+        gone: { node: one, activity: { set_state: deleted } }
+""",
+        encoding="utf-8",
+    )
+    done = ordito(ensemble, "deploy", service, "--yes")
+    assert done.code == 0, done.both
+    assert said(ensemble) == ["somebody"]
+    done = ordito(ensemble, "run", "Mine.go", "-i", "WHO=me", "--override", "--yes")
+    assert done.code == 0, done.both
+    assert said(ensemble) == ["me", "somebody"]
+    done = ordito(ensemble, "undeploy", "--yes")
+    assert done.code == 0, done.both

@@ -102,7 +102,7 @@ class _ArchiveLowering:
 
     def _shapes(self, file: ArchiveFile) -> ArchiveShapes:
         keynames = Keynames(file.number, self._diagnostics)
-        return ArchiveShapes(keynames, lambda path: moved(path, file.file, self._main.file), self._diagnostics)
+        return ArchiveShapes(keynames, lambda path: moved(path, file, self._main, self._package), self._diagnostics)
 
     # Types.
 

@@ -32,6 +32,8 @@ class ArchiveFile(msgspec.Struct, frozen=True):
     file: str
     root: Mapping
     number: int
+    home: str
+    """The folder of its archive, where paths begin."""
     name: str = ""
     """The name and version by which it was imported, "" where a path did."""
 
@@ -60,6 +62,8 @@ class ArchiveImports:
         self._diagnostics = diagnostics
         self._shelf = ArchiveShelf(package, diagnostics)
         self._read: dict[str, ArchiveFile | None] = {}
+        self._homes: dict[str, str] = {}
+        """The folders of the archives, by their definitions."""
         self._findings: dict[str, Diagnostics] = {}
         """What is wrong with each file that was read, said only where it is part of the service."""
         self._chosen: dict[str, tuple[str, bool]] = {}
@@ -106,7 +110,8 @@ class ArchiveImports:
             diagnostics.warning(
                 "version-not-first", f'"{VERSION}" should be the first line', root.key(VERSION).span, hint="move it up"
             )
-        return ArchiveFile(file, Keynames(number, diagnostics).kept(root, "archive"), number, name)
+        home = self._homes.get(file, posixpath.dirname(file))
+        return ArchiveFile(file, Keynames(number, diagnostics).kept(root, "archive"), number, home, name)
 
     def _load(self, file: str, wanted: Scalar, name: str) -> ArchiveFile | None:
         """A file that is imported, read once."""
@@ -169,14 +174,26 @@ class ArchiveImports:
         if found is None:
             self._missing(wanted)
             return None
+        if found.rivals:
+            others = ", ".join(found.rivals)
+            self._diagnostics.error(
+                "no-entry",
+                f"the archive {found.name}:{found.version} has several definitions: {self._package.shown(found.file)}, "
+                f"{others}",
+                wanted.written.span,
+                hint="keep one of them at its top, or name it in TOSCA-Metadata/TOSCA.meta",
+            )
         self._warn_of_snapshot(file, wanted, found)
+        self._homes[found.file] = found.root
         return found.file
 
     def _missing(self, wanted: _Wanted) -> None:
         self.incomplete = True
         versions = self._shelf.versions(wanted.name)
         places = ", ".join(self._shelf.places)
-        if versions:
+        if self._shelf.packed:
+            hint = f"packed archives are not looked into: unpack {', '.join(sorted(self._shelf.packed)[:3])}"
+        elif versions:
             hint = f"there are versions {', '.join(versions)}"
         else:
             known = [*self._shelf.names, NORMATIVE]
@@ -291,11 +308,15 @@ def _called(file: ArchiveFile) -> str:
     return f"{name.text}:{version.text}" if name is not None and version is not None else posixpath.basename(file.file)
 
 
-def moved(path: Scalar, file: str, main: str) -> Scalar:
-    """A path that is written in a file, from the folder of the main file."""
+def moved(path: Scalar, file: ArchiveFile, main: ArchiveFile, package: Package) -> Scalar:
+    """A path that is written in a file, from the folder of the main file. It begins in the folder of the archive, or in
+    that of the file where there is nothing of that name."""
     if is_url(path.text) or path.text.startswith("/") or not path.text:
         return path
-    folder, home = posixpath.dirname(file), posixpath.dirname(main)
-    if folder == home:
+    folder, top = file.home, posixpath.dirname(main.file)
+    beside_it = posixpath.dirname(file.file)
+    if beside_it != folder and not package.has(posixpath.normpath(posixpath.join(folder, path.text))):
+        folder = beside_it
+    if folder == top:
         return path
-    return text(posixpath.relpath(posixpath.join(folder, path.text), home or "."), path, plain=path.plain)
+    return text(posixpath.relpath(posixpath.join(folder, path.text), top or "."), path, plain=path.plain)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from ordito.base.diagnostics import Diagnostics
@@ -19,6 +20,7 @@ NAMES = {
     "tosca.interfaces.relationship.configure": CONFIGURE,
 }
 OF_ENTITIES = frozenset({"get_property", "get_attribute", "get_operation_output", "get_artifact"})
+NUMBER_OR_FLAG = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?|true|false")
 NOT_HERE = frozenset({"get_input_artifact"})
 OUTPUT = "get_operation_output"
 
@@ -47,8 +49,9 @@ class FunctionsOf:
         """A value, with all functions in it."""
         if isinstance(node, Sequence):
             return sequence([self.lowered(item) for item in node.items], node)
-        if not isinstance(node, Mapping):
-            return node
+        if isinstance(node, Scalar):
+            # Exported topologies put all values in quotes; the text stays, and what it is its type says.
+            return text(node.text, node) if not node.plain and NUMBER_OR_FLAG.fullmatch(node.text) else node
         if len(node.keys) == 1:
             (key,) = node.keys
             value = node.values[key.text]

@@ -18,6 +18,7 @@ from ordito.source.tree import FileTree, Folder
 
 FOLDER = "catalog"
 ENDINGS = (".yml", ".yaml")
+PACKED = (".zip", ".csar")
 MOST_BYTES = 1 << 16
 """How much of a file is looked at for its name and version, which stand at its beginning."""
 FACT = r"(?:^|[{{,])[ \t]*[\"']?{}[\"']?[ \t]*:[ \t]*[\"']?([^\"'#\s,}}]+)"
@@ -35,7 +36,10 @@ class ShelvedArchive(msgspec.Struct, frozen=True):
     version: str
     file: str
     """Its definitions, as the service names the file."""
-    language: str
+    root: str
+    """The folder of the archive, where paths in it begin."""
+    rivals: tuple[str, ...] = ()
+    """Further files beside it that could be its definitions, as people call them."""
 
 
 class ArchiveShelf:
@@ -45,6 +49,8 @@ class ArchiveShelf:
     def __init__(self, package: Package, diagnostics: Diagnostics) -> None:
         self._package = package
         self._diagnostics = diagnostics
+        self.packed: list[str] = []
+        """The names of packed archives, which are not looked into."""
 
     def find(self, name: str, version: str) -> ShelvedArchive | None:
         """The archive of that name and version."""
@@ -85,11 +91,11 @@ class ArchiveShelf:
             if not tree.is_folder(current):
                 continue
             folders, files = tree.entries(current)
+            self.packed += [f for f in files if f.endswith(PACKED)]
             entries = self._definitions(tree, current, files)
-            for path in entries:
-                archive = self._look(tree, path, begin)
-                if archive is not None:
-                    self._enter(archive, here)
+            archive = self._look(tree, current, entries, begin)
+            if archive is not None:
+                self._enter(archive, here)
             if not entries:
                 waiting += [posixpath.join(current, f) for f in sorted(folders) if not f.startswith(".")]
         for key, archive in here.items():
@@ -103,21 +109,28 @@ class ArchiveShelf:
         named = [posixpath.join(folder, f) for f in sorted(files) if f.endswith(ENDINGS)]
         return [path for path in named if LANGUAGE.search(_text(tree, path))]
 
-    def _look(self, tree: FileTree, path: str, begin: str) -> ShelvedArchive | None:
-        file = posixpath.normpath(posixpath.join(begin, path))
-        if file == posixpath.normpath(self._package.main):
+    def _look(self, tree: FileTree, folder: str, entries: list[str], begin: str) -> ShelvedArchive | None:
+        """The archive of a folder: its definitions are the file that has a name and a version."""
+        found: list[ShelvedArchive] = []
+        files = {p: posixpath.normpath(posixpath.join(begin, p)) for p in entries}
+        if posixpath.normpath(self._package.main) in files.values():
             return None
-        text = _text(tree, path)
-        name, version, language = NAME.search(text), VERSION.search(text), LANGUAGE.search(text)
-        if name is None or version is None:
+        for path, file in files.items():
+            text = _text(tree, path)
+            name, version = NAME.search(text), VERSION.search(text)
+            if name is not None and version is not None:
+                root = posixpath.normpath(posixpath.join(begin, folder))
+                found.append(ShelvedArchive(name[1], version[1], file, root))
+        if not found and files:
             self._diagnostics.warning(
                 "unnamed-template",
-                f"{self._package.shown(file)} cannot be imported by name: it lacks template_name or template_version",
+                f"{self._package.shown(next(iter(files.values())))} cannot be imported by name: it lacks template_name "
+                "or template_version",
                 None,
                 hint="add both below metadata:, or take the file out of the catalogue",
             )
-            return None
-        return ShelvedArchive(name[1], version[1], file, language[1] if language is not None else "")
+        rivals = tuple(self._package.shown(a.file) for a in found[1:])
+        return msgspec.structs.replace(found[0], rivals=rivals) if found else None
 
     def _enter(self, archive: ShelvedArchive, here: dict[tuple[str, str], ShelvedArchive]) -> None:
         key = archive.name, archive.version
