@@ -253,6 +253,21 @@ def test_names_packages_and_paths_are_checked(client: Client) -> None:
     assert client.ask("POST", ENSEMBLES, {"name": "../x", "package": "shop:2.4"}).data["code"] == "malformed"
 
 
+def test_a_project_has_so_many_ensembles(tmp_path: Path) -> None:
+    settings = "limits: { requests: 100000, unknown: 100000, project_ensembles: 2 }\n"
+    with Served(tmp_path / "home", deployed(tmp_path), settings=settings) as server:
+        admin = server.admin()
+        assert send(admin, shop(), "shop:2.4").status == 201
+        made = {"package": "shop:2.4"}
+        assert admin.do("POST", ENSEMBLES, {"name": "second", **made})["exists"]
+        full = admin.ask("POST", ENSEMBLES, {"name": "third", **made})
+        assert (full.status, full.data["code"]) == (409, "limit-reached")
+        assert "project_ensembles" in full.data["hint"]
+        assert admin.ask("POST", ENSEMBLES, {"name": "second", **made}).data["code"] == "exists"
+        assert admin.ask("DELETE", f"{ENSEMBLES}/second").status == 204
+        assert admin.do("POST", ENSEMBLES, {"name": "third", **made})["exists"]
+
+
 def test_what_may_be_seen_is_found(client: Client) -> None:
     found = until(lambda: client.get("search", q="SHOP"), lambda answer: bool(answer["complete"]))
     assert {"project": "default", "name": "shop"} in found["ensembles"]

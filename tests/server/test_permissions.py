@@ -94,7 +94,7 @@ def everybody(server: Served) -> list[Somebody]:
     found.append(Somebody("auditor", token_of(admin, "auditor"), True, read, AUDITOR & OF_SERVER, read))
     admin.do("POST", "users", {"name": "gone"})
     token = token_of(admin, "gone")
-    admin.do("PATCH", "users/gone", {"disabled": True})
+    admin.do("PATCH", "users/gone", {"disabled": True}, {"If-Match": "*"})
     found.append(Somebody("disabled", token, is_known=False, permissions=frozenset()))
     admin.do("POST", "users", {"name": "late"})
     token = token_of(admin, "late")

@@ -8,7 +8,7 @@ import msgspec
 
 from ordito.planning.preview import Totals
 from ordito.results.answer import Result, ResultData
-from ordito.results.failure import Failure
+from ordito.results.failure import Trouble
 from ordito.results.findings import FindingData
 
 
@@ -69,13 +69,6 @@ class QueueData(msgspec.Struct, frozen=True):
     """Why nothing begins now, null where nothing is frozen."""
 
 
-class PlanProblem(msgspec.Struct, frozen=True):
-    """Why a plan was not made, or not carried out."""
-
-    failure: Failure
-    diagnostics: tuple[FindingData, ...] = ()
-
-
 class AskedPlan(Result, frozen=True, kw_only=True):
     """A plan on a server, from its request to its job."""
 
@@ -118,7 +111,7 @@ class AskedPlan(Result, frozen=True, kw_only=True):
     job_status: str
     """How its job ended, "" for not yet."""
 
-    problem: PlanProblem | None
+    problem: Trouble | None
     allowed: tuple[str, ...]
     """What who asks may do with it."""
 

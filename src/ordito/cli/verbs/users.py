@@ -80,7 +80,9 @@ def change_command(
     wanted = {field: value for field, value in given.items() if value is not None}
     if not wanted:
         raise click.UsageError("say what is to be different, as in --disable")
-    server_of(session).do("PATCH", f"/users/{in_path(name)}", UserData, wanted)
+    from ordito.client.edits import edited
+
+    edited(server_of(session), "PATCH", f"/users/{in_path(name)}", lambda _: wanted)
     return done(session, "changed", name)
 
 

@@ -27,8 +27,7 @@ from ordito.ensemble.job_mark import marked, may_be_marked
 from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
-from ordito.results.failure import Failure
-from ordito.results.server_plans import PlanProblem
+from ordito.results.failure import Failure, Trouble
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import ENSEMBLES, PLANS
@@ -558,7 +557,7 @@ def _not_made(connection: Connection, row: Row[Any], problem: ApiProblem) -> Non
 
 
 def _problem(failure: Failure, diagnostics: Sequence[Any] = ()) -> str:
-    return msgspec.json.encode(PlanProblem(failure, tuple(diagnostics))).decode()
+    return msgspec.json.encode(Trouble(failure, tuple(diagnostics))).decode()
 
 
 def _approvers(connection: Connection, row: Row[Any]) -> tuple[str, ...]:

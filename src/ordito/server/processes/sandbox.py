@@ -208,8 +208,18 @@ def sandboxed(
     ``reads``. Raises ``ServerRefused``."""
     refuse_without_sandbox(home)
 
+    kept: dict[str, Visible] = {}
+    made_of = database.versions(ENSEMBLES, PACKAGES)
+
     def look(directory: str) -> Visible:
-        found = database.read_now(partial(visible_for, directory=directory, home=home))
-        return msgspec.structs.replace(found, readable=(*found.readable, *reads))
+        # Each question has a process, and all that is asked waits here: nothing is read while nothing changes.
+        nonlocal made_of
+        if (now := database.versions(ENSEMBLES, PACKAGES)) != made_of:
+            kept.clear()
+            made_of = now
+        if directory not in kept:
+            found = database.read_now(partial(visible_for, directory=directory, home=home))
+            kept[directory] = msgspec.structs.replace(found, readable=(*found.readable, *reads))
+        return kept[directory]
 
     return SandboxedLinks(inherited, home, look)

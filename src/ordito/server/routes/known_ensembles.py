@@ -22,11 +22,13 @@ from ordito.instances.status import ABSENT, DEGRADED, ERROR, OK, PENDING, UNKNOW
 from ordito.results.ensembles import CREATE, SUMMARY, EnsembleCreateAsked, EnsembleSummary
 from ordito.server.answers import KeptAnswer
 from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
-from ordito.server.database.tables import ENSEMBLES, LABELS, PLANS
-from ordito.server.names import Name
+from ordito.server.database.tables import ENSEMBLES, LABELS, PLANS, SOURCES
+from ordito.server.live.ensemble import present_place
+from ordito.server.live.topics import cursor_text, overall_cursor
+from ordito.server.names import Name, check_value
 from ordito.server.packages import package_named, package_path
 from ordito.server.permissions import Permission
-from ordito.server.places import keep_reads, reads_of_row, service_place
+from ordito.server.places import keep_reads, reads_of_row, service_place, unknown_ensemble
 from ordito.server.plans.states import OPEN
 from ordito.server.plans.store import Author
 from ordito.server.problems import ApiProblem
@@ -79,6 +81,9 @@ class EnsembleData(msgspec.Struct, frozen=True):
 
     plans: Mapping[str, int]
     """How many plans have not ended, by their state: those that are ``waiting`` need approvals."""
+
+    follows: bool
+    """Whether it follows a repository in git."""
 
 
 class EnsembleJob(msgspec.Struct, frozen=True):
@@ -160,6 +165,8 @@ class _Seen(msgspec.Struct, frozen=True):
     last_by: str = ""
     """Who has asked for the last job."""
 
+    follows: bool = False
+
 
 def _labels(row: Row[Any]) -> dict[str, str]:
     return msgspec.json.decode(row.labels, type=dict[str, str])
@@ -183,6 +190,7 @@ def _data(call: ApiCall, seen: _Seen) -> EnsembleData:
         drift=seen.drift,
         last_job=_last_job(seen),
         plans=seen.plans,
+        follows=seen.follows,
     )
 
 
@@ -201,6 +209,11 @@ def _open_plans(connection: Connection) -> dict[tuple[str, str], dict[str, int]]
     for project, ensemble, state, count in rows:
         found.setdefault((project, ensemble), {})[state] = count
     return found
+
+
+def _followers(connection: Connection) -> set[tuple[str, str]]:
+    """The ensembles that follow repositories."""
+    return {(row.project, row.ensemble) for row in connection.execute(select(SOURCES.c.project, SOURCES.c.ensemble))}
 
 
 def _authors(connection: Connection, jobs: Sequence[str]) -> dict[str, str]:
@@ -232,8 +245,13 @@ def _package_labels(connection: Connection) -> dict[tuple[str, str], tuple[str, 
 async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list[_Seen]:
     """What is known of ensembles now; what a look has not said after some ``seconds`` is left open."""
     services = call.services
-    labels, drifts, plans = await services.database.read(
-        lambda connection: (_package_labels(connection), all_drifts(connection), _open_plans(connection))
+    labels, drifts, plans, followers = await services.database.read(
+        lambda connection: (
+            _package_labels(connection),
+            all_drifts(connection),
+            _open_plans(connection),
+            _followers(connection),
+        )
     )
     # Each is looked at on the disk.
     found = await asyncio.to_thread(lambda: [_on_disk(row, labels) for row in rows])
@@ -254,6 +272,7 @@ async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list
             one,
             drift=drifts.get((one.row.project, one.row.name)),
             plans=plans.get((one.row.project, one.row.name), {}),
+            follows=(one.row.project, one.row.name) in followers,
             last_by=authors.get(last.id, "") if one.summary and (last := one.summary.last_job) else "",
         )
         for one in found
@@ -262,6 +281,9 @@ async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list
 
 async def _list(call: ApiCall) -> Reply:
     fields: EnsemblesQuery = call.query
+    check_value("status", fields.status, WORST)
+    # Before anything is read: who follows from here on may be told a thing twice, and misses nothing.
+    cursor = overall_cursor(call.services.outbox.newest)
     asked = select(ENSEMBLES).order_by(ENSEMBLES.c.project, ENSEMBLES.c.name)
     if call.project:
         asked = asked.where(ENSEMBLES.c.project == call.project)
@@ -284,7 +306,8 @@ async def _list(call: ApiCall) -> Reply:
     more = len(seen) > fields.limit or (not needs_look and len(mine) > fields.limit)
     part = seen[: fields.limit]
     following = cursor_of(_place(part[-1], fields.sort)) if more else None
-    return Reply(ListPart(tuple(_data(call, one) for one in part), following))
+    found = ListPart(tuple(_data(call, one) for one in part), following)
+    return Reply(found, headers={"Ordito-Cursor": cursor})
 
 
 def _key(row: Row[Any]) -> str:
@@ -330,18 +353,16 @@ def _row(connection: Connection, project: str, name: str) -> Row[Any]:
     mine = (ENSEMBLES.c.project == project) & (ENSEMBLES.c.name == name)
     found = connection.execute(select(ENSEMBLES).where(mine)).one_or_none()
     if found is None:
-        raise ApiProblem("unknown-ensemble", f'there is no ensemble "{project}/{name}", or you may not see it')
+        raise unknown_ensemble(project, name)
     return found
 
 
-async def _one(call: ApiCall, name: str) -> EnsembleData:
-    row = await call.services.database.read(lambda connection: _row(connection, call.project, name))
-    [seen] = await _seen(call, [row], PATIENCE * 5)
-    return _data(call, seen)
-
-
 async def _show(call: ApiCall) -> Reply:
-    return Reply(await _one(call, call.ensemble))
+    row = await call.services.database.read(lambda connection: _row(connection, *_named(call)))
+    place = await asyncio.to_thread(present_place, row.directory, call.services.outbox.newest)
+    [seen] = await _seen(call, [row], PATIENCE * 5)
+    cursor = cursor_text({f"ensemble:{call.project}/{call.ensemble}": place.text})
+    return Reply(_data(call, seen), headers={"Ordito-Cursor": cursor})
 
 
 # ------------------------------------------------------------------------------------------------- making and adding
@@ -368,7 +389,7 @@ async def _take_over(call: ApiCall, given: NewEnsemble) -> Reply:
     service = await service_place(call.services.queries, path)
 
     def add(connection: Connection) -> Reply:
-        _check_free(connection, call.project, given.name)
+        _check_free(call, connection, given.name)
         used = connection.execute(select(ENSEMBLES).where(ENSEMBLES.c.directory == path)).first()
         if used is not None:
             raise ApiProblem("exists", f"{path} is {used.project}/{used.name} already", "use that one")
@@ -387,7 +408,7 @@ async def _make(call: ApiCall, given: NewEnsemble) -> Reply:
         return kept
 
     def look(connection: Connection) -> str:
-        _check_free(connection, call.project, given.name)
+        _check_free(call, connection, given.name)
         return package_named(connection, call.project, given.package)
 
     digest = await services.database.read(look)
@@ -400,7 +421,7 @@ async def _make(call: ApiCall, given: NewEnsemble) -> Reply:
         await services.queries.ask(CREATE.name, str(folder), asked, (str(new), str(archive)))
 
         def add(connection: Connection) -> Reply:
-            _check_free(connection, call.project, given.name)
+            _check_free(call, connection, given.name)
             package_named(connection, call.project, digest)
             if place.exists():
                 # What a server has left that was killed at this very moment.
@@ -414,10 +435,15 @@ async def _make(call: ApiCall, given: NewEnsemble) -> Reply:
             await asyncio.to_thread(put_aside, services.home, call.project, given.name, new)
 
 
-def _check_free(connection: Connection, project: str, name: str) -> None:
-    mine = (ENSEMBLES.c.project == project) & (ENSEMBLES.c.name == name)
-    if connection.execute(select(ENSEMBLES.c.name).where(mine)).first() is not None:
+def _check_free(call: ApiCall, connection: Connection, name: str) -> None:
+    """Refuse a name that is taken, and one ensemble too many. Raises ``ApiProblem``."""
+    mine = ENSEMBLES.c.project == call.project
+    if connection.execute(select(ENSEMBLES.c.name).where(mine & (ENSEMBLES.c.name == name))).first() is not None:
         raise ApiProblem("exists", f'there is an ensemble "{name}" already', "take another name")
+    most = call.services.settings.limits.project_ensembles
+    if (connection.execute(select(func.count()).select_from(ENSEMBLES).where(mine)).scalar() or 0) >= most:
+        hint = "make another project, or have an administrator raise `limits: { project_ensembles: }` in server.yaml"
+        raise ApiProblem("limit-reached", f"a project has at most {most:,} ensembles", hint)
 
 
 def _added(call: ApiCall, connection: Connection, given: NewEnsemble, directory: str, package: str) -> Reply:
@@ -476,7 +502,7 @@ TABLE = (
            problems=("unknown-project", "bad-cursor")),
     _route("POST", PROJECT + "/ensembles", _CONFIGURE, "Make an ensemble of a package, or add one that exists.", _add,
            body=NewEnsemble, answers=(EnsembleData,), status=201, keyed=True,
-           problems=("unknown-project", "unknown-package", "forbidden", "no-ensemble", "exists")),
+           problems=("unknown-project", "unknown-package", "forbidden", "no-ensemble", "exists", "limit-reached")),
     _route("GET", ENSEMBLE, _READ, "An ensemble, with a summary.", _show, answers=(EnsembleData,), problems=_UNKNOWN),
     _route("PATCH", ENSEMBLE, _CONFIGURE, "Set and remove labels.", _label, body=EnsembleChange,
            answers=(EnsembleData,), problems=_UNKNOWN),

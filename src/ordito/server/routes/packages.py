@@ -167,7 +167,7 @@ async def _show(call: ApiCall) -> Reply:
     def read(connection: Connection) -> PackageData:
         row = _row(connection, call.project, digest)
         if row is None:
-            raise ApiProblem("unknown-package", f"there is no package {digest} any more")
+            raise ApiProblem("unknown-package", f"there is no package {digest} any more", "send it again")
         return _data(connection, row)
 
     return Reply(await call.services.database.read(read), headers={"Content-Digest": _digest_text(digest)})
