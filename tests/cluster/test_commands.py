@@ -173,9 +173,9 @@ def test_a_runner_carries_on_for_its_worker(stored: Stored, calm: Calm, is_lost:
         with stored.store.connection() as db:
             (ensemble,) = db.execute("SELECT id FROM ordito.ensemble").fetchone() or ("",)
         epoch = take(link, ensemble, lease.worker.id)
+        words = [stored.store.address, NAME, lease.worker.id, str(epoch), str(home), *(["lost"] if is_lost else [])]
         done = subprocess.run(
-            [sys.executable, "-c", RUNNER, stored.store.address, NAME, lease.worker.id, str(epoch), home]
-            + (["lost"] if is_lost else []),
+            [sys.executable, "-c", RUNNER, *words],
             env=environment(stored.busy.home),
             cwd=stored.busy.home,
             capture_output=True,
