@@ -266,8 +266,9 @@ def test_pages_live_through_another_start_of_their_server(away: Away, tabs: Open
         action = _button(tab.page, {**ACTIONS, **OF_SERVER}[address])
         expect(action).to_have_accessible_description(AWAY)
         _is_dimmed(tab.page)
+        # It does not come back before something has changed.
+        tab.page.route(re.compile("/api/v1/events"), lambda route: route.abort())
     away.start()
-    # Meanwhile somebody else has changed something.
     away.admin.do("PUT", f"projects/{PROJECT}/ensembles/prod/secrets/late", {"value": "said-late"})
     if f"{OF_PROJECT}accounts" in chosen:
         away.admin.do("POST", f"projects/{PROJECT}/accounts", {"name": "late"})

@@ -75,6 +75,7 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
     "Serve a team": {
         "serve": VerbEntry("serve", "Serve ensembles to several people, over HTTP."),
         "server": VerbEntry("server", "Check a server, back it up, and restore it."),
+        "store": VerbEntry("store", "Keep ensembles in PostgreSQL, for many machines."),
         "login": VerbEntry("signing_in", "Sign in at a server."),
         "whoami": VerbEntry("signing_in", "Show with whose rights commands ask a server."),
         "projects": VerbEntry("projects", "Show and make projects, and give roles in them."),
@@ -170,6 +171,14 @@ SECRETS_VERBS: Mapping[str, VerbEntry] = {
     "get": VerbEntry("secrets", "Show a secret."),
     "list": VerbEntry("secrets", "List the names of all secrets."),
     "rm": VerbEntry("secrets", "Delete secrets."),
+}
+
+STORE_VERBS: Mapping[str, VerbEntry] = {
+    "init": VerbEntry("store", "Make its tables, and the key of its workers."),
+    "upgrade": VerbEntry("store", "Bring its tables up to date."),
+    "status": VerbEntry("store", "Show what is in it, and who works on what."),
+    "import": VerbEntry("store", "Put an ensemble of a directory into it."),
+    "export": VerbEntry("store", "Write an ensemble of it into a directory."),
 }
 
 SERVER_VERBS: Mapping[str, VerbEntry] = {
