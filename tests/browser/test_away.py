@@ -91,7 +91,8 @@ class Away:
         bindings += [{"kind": "user", "who": OWNER, "role": role}] if role else []
         tag = str(self.admin.ask("GET", path).headers["ETag"])
         self.admin.do("PUT", path, {"bindings": bindings}, {"If-Match": tag})
-        self.admin.do("PATCH", f"users/{OWNER}", {"admin": is_admin})
+        tag = str(self.admin.ask("GET", f"users/{OWNER}").headers["ETag"])
+        self.admin.do("PATCH", f"users/{OWNER}", {"admin": is_admin}, {"If-Match": tag})
 
     def cookie(self, user: str) -> tuple[str, str]:
         """That of a new session."""
