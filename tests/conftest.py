@@ -67,6 +67,12 @@ NOT_TARGETS = "not targets"
 """The expression with which `./run test` leaves out the tests of real targets."""
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write down how much has failed, for `./run --again`: what pytest keeps lacks the parts of a test."""
+    if not hasattr(session.config, "workerinput") and session.config.cache is not None:
+        session.config.cache.set("ordito/failed", session.testsfailed)
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not even read the files of which all tests are left out: one of them makes its tests for ten seconds."""
     left_out = config.getoption("markexpr") == NOT_TARGETS and collection_path.stem in OF_TARGETS

@@ -28,6 +28,12 @@ def test_bodies_are_nested_only_so_deep(served: Served, admin: Client) -> None:
     assert b"nested" not in _post(admin, "me/tokens", flat).data
 
 
+def test_what_is_no_json_behind_a_value_that_does_not_fit_is_said(admin: Client) -> None:
+    for body in ("4 x", "9\x7f", '{"request": 1, }'):
+        found = _post(admin, f"{SHOP}/plans", body)
+        assert (found.status, json.loads(found.data)["code"]) == (400, "malformed"), body
+
+
 def _post(client: Client, path: str, body: str) -> urllib3.BaseHTTPResponse:
     headers = {"Authorization": f"Bearer {client.token}", "Content-Type": "application/json"}
     return urllib3.PoolManager(retries=False).request(

@@ -391,9 +391,11 @@ def _fields(call: ApiCall, request: Request) -> msgspec.Struct | None:
     _check_media(request, JSON)
     check_depth(call.raw)
     try:
-        return msgspec.json.decode(call.raw, type=wanted)
-    except msgspec.ValidationError as error:
-        raise _malformed("body", error, wanted, msgspec.json.decode(call.raw)) from None
+        try:
+            return msgspec.json.decode(call.raw, type=wanted)
+        except msgspec.ValidationError as error:
+            # What stands behind the value that does not fit was not read: it may be no JSON.
+            raise _malformed("body", error, wanted, msgspec.json.decode(call.raw)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ApiProblem("malformed", f"the body is not JSON: {error}", "correct it there, and send it again") from None
 
