@@ -1,7 +1,8 @@
 """When a failed operation is tried again, the alarms for that, and the outcome of several attempts together.
 
 Its call says how often and how soon, else the job. The pause doubles with each attempt, up to a bound. An operation
-that ends with ``TEMPORARY`` asks for another attempt itself: it gets one even where nobody said how often.
+that ends with ``TEMPORARY`` asks for another attempt itself: it gets one even where nobody said how often;
+one that says so in its outputs also says how soon.
 """
 
 from __future__ import annotations
@@ -50,6 +51,9 @@ class Alarms:
 TEMPORARY = 75
 """The exit code (EX_TEMPFAIL of sysexits.h) by which an operation asks for another attempt."""
 
+EXPLICIT = 61
+"""The most attempts of an operation that says itself that it is to be tried again."""
+
 ASKED = 3
 """The attempts of an operation that ends with ``TEMPORARY``, by default."""
 
@@ -70,7 +74,11 @@ def attempts_of(call: OperationCall, options: JobOptions, outcome: Outcome) -> i
     """How many attempts an operation with this outcome has in all."""
     if call.within is not None:
         return 1 + int(call.within / UNTIL_ASKED_AGAIN)
+    if outcome.final or (outcome.ending is Ending.TIMED_OUT and call.ends_by_timeout):
+        return 1
     said = call.attempts or options.attempts
+    if outcome.again is not None:
+        return max(said or 0, EXPLICIT)
     return said or (ASKED if outcome.exit_code == TEMPORARY else 1)
 
 
@@ -84,8 +92,12 @@ def pause_after(
         return UNTIL_ASKED_AGAIN if again else None
     if outcome.ending not in FAILED_FOR_NOW or attempt >= attempts_of(call, options, outcome):
         return None
+    if outcome.again is not None and outcome.again >= 0:
+        return outcome.again
     said = call.interval if call.interval is not None else options.interval
     interval = INTERVAL if said is None else said
+    if outcome.again is not None:
+        return interval
     # No power beyond what any bound needs: it would not fit a number.
     return min(interval * 2.0 ** min(attempt - 1, 60), max(LONGEST, interval))
 

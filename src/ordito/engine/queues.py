@@ -6,8 +6,8 @@ offers, and steps that are not to start any more, are dropped when they come up.
 operations, however many hosts there are.
 
 No two operations run on one instance at the same time: a step whose instance is busy is set aside when its turn comes,
-and put back into its host's queue when the instance is free. In a plan that ``overlaps``, neither instances nor hosts
-hold steps up.
+and put back into its host's queue when the instance is free; so is a step of a pair that occupies both ends. In a plan
+that ``overlaps``, neither instances nor hosts hold steps up.
 """
 
 from __future__ import annotations
@@ -39,7 +39,13 @@ class Queues:
             self._instance = array("i", range(len(plan.steps)))
         else:
             self._instance = array("i", [instances.setdefault(step.instance, len(instances)) for step in plan.steps])
-        self._busy = bytearray(max(self._instance, default=-1) + 1)
+        self._far = array("i", [_NONE]) * len(plan.steps)
+        """The other instance that a step occupies, ``_NONE`` for most."""
+        if not plan.overlaps and any(call.holds_far for call in plan.calls):
+            for number, step in enumerate(plan.steps):
+                if step.far and step.call >= 0 and plan.calls[step.call].holds_far:
+                    self._far[number] = instances.setdefault(step.far, len(instances))
+        self._busy = bytearray(max(len(instances), len(plan.steps)) + 1)
         self._aside: dict[int, list[int]] = {}
         self._heaps: list[list[int]] = [[] for _ in hosts]
         self._offered = [_NONE] * len(hosts)
@@ -69,8 +75,12 @@ class Queues:
             heap = self._heaps[host]
             if heap and heap[0] == key and self._free[host] and self._ready[step]:
                 heapq.heappop(heap)
-                if self._busy[self._instance[step]]:
-                    heapq.heappush(self._aside.setdefault(self._instance[step], []), key)
+                near, far = self._instance[step], self._far[step]
+                if self._busy[near]:
+                    heapq.heappush(self._aside.setdefault(near, []), key)
+                elif far != _NONE and self._busy[far]:
+                    heapq.heappush(self._aside.setdefault(far, []), key)
+                    self._wake(near)
                 else:
                     self.occupy(step)
                     taken.append(step)
@@ -81,6 +91,8 @@ class Queues:
         """Take a place for a step that was not handed out: it runs already."""
         self._free[self._host[step]] -= 1
         self._busy[self._instance[step]] = True
+        if self._far[step] != _NONE:
+            self._busy[self._far[step]] = True
         self._places -= 1
 
     def release(self, step: int) -> None:
@@ -88,12 +100,18 @@ class Queues:
         host = self._host[step]
         self._free[host] += 1
         self._places += 1
-        self._busy[self._instance[step]] = False
-        aside = self._aside.get(self._instance[step])
-        if aside:
-            # The best one suffices: when it ends in its turn the next one follows.
-            self.put(heapq.heappop(aside) % self._count)
+        for instance in (self._instance[step], self._far[step]):
+            if instance != _NONE:
+                self._busy[instance] = False
+                self._wake(instance)
         self._offer(host)
+
+    def _wake(self, instance: int) -> None:
+        """Put back the best step that waits for an instance. That suffices: when it ends in its turn, or is found to
+        wait for another one, the next follows."""
+        aside = self._aside.get(instance)
+        if aside:
+            self.put(heapq.heappop(aside) % self._count)
 
     def waiting_with(self, step: int) -> list[int]:
         """The ready steps that wait for a place on the host of a step, best first."""

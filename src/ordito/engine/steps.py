@@ -19,7 +19,7 @@ from ordito.engine.ports import Hooks, Parts
 from ordito.engine.states import StepState
 from ordito.engine.turn_writer import TurnWriter
 from ordito.engine.workers import no_executor
-from ordito.instances.records import Delta
+from ordito.instances.records import Data, Delta
 from ordito.work.events import StepFailed
 from ordito.work.hooks import HookResult
 from ordito.work.invocation import Ending, Invocation, Outcome, Printed, Progress
@@ -275,7 +275,11 @@ class Steps:
             self._finish_hook(index, outcome, running, hooks)
             return
         outcome, delta = self._operations.on_end(step, outcome, running.change)
-        if not outcome.succeeded and self._wait(index, running, outcome):
+        kept: Mapping[str, Mapping[str, Data]] = {}
+        if outcome.attributes:
+            # They are in the records of what has changed.
+            kept, outcome = delta.attributes, msgspec.structs.replace(outcome, attributes={})
+        if not outcome.succeeded and self._wait(index, running, outcome, kept):
             return
         delta_or_none = self._writer.apply(delta)
         result = self._known_hooks(step).result(step, outcome) if step.hook >= 0 else None
@@ -302,8 +306,11 @@ class Steps:
             raise ValueError(f"nothing here can run the lifecycle step {step.id}")
         return self._hooks
 
-    def _wait(self, index: int, running: Running, outcome: Outcome) -> bool:
-        """Let a step that failed wait for another attempt; False if it has no more attempts."""
+    def _wait(
+        self, index: int, running: Running, outcome: Outcome, kept: Mapping[str, Mapping[str, Data]] = {}
+    ) -> bool:
+        """Let a step that failed wait for another attempt; False if it has no more attempts. ``kept`` are attributes
+        that the attempt has set all the same."""
         call, options = self._announcer.call(index), self._parts.header.options
         since = self._asked_since.setdefault(index, running.began) if call.within is not None else running.began
         elapsed = self._parts.clock.monotonic() - since
@@ -314,8 +321,9 @@ class Steps:
             or self._course.core.state(index) is not StepState.RUNNING
         ):
             return False
+        delta = self._writer.apply(Delta(attributes=kept)) if kept else None
         record = StepRetryRecord(
-            index, self._writer.now, running.attempt, outcome, self._writer.now + pause, running.change
+            index, self._writer.now, running.attempt, outcome, self._writer.now + pause, running.change, delta
         )
         self._writer.record(record)
         self._course.core.react(AttemptFailed(index))

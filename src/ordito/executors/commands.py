@@ -69,6 +69,11 @@ def shell_command(script: StartableScript) -> ProcessCommand:
     """The command of a shell script: bash or sh with a wrapper; another interpreter of its ``#!`` line runs it
     directly."""
     artifact, environment = script.invocation.artifact, script.environment.variables
+    launch = script.invocation.launch
+    if script.invocation.helpers is not None:
+        python3(environment["PATH"], artifact)
+    if launch.prefix:
+        return prefixed_command(script)
     try:
         interpreter = interpreter_of(script.head)
     except UnusableInterpreter as error:
@@ -88,7 +93,35 @@ def shell_command(script: StartableScript) -> ProcessCommand:
         source = script.slot.unexported if script.environment.unexported else ""
         outputs = script.invocation.outputs
         arguments += ["-c", wrapper(interpreter, _identity(script.invocation), outputs, script.slot.result, source)]
-    return ProcessCommand(program, [*arguments, script.path], environment, script.slot.work)
+    return ProcessCommand(program, [*arguments, script.path, *launch.arguments], environment, folder_for(script))
+
+
+def prefixed_command(script: StartableScript) -> ProcessCommand:
+    """The command of a script that is started by a command of its own."""
+    launch, environment = script.invocation.launch, script.environment.variables
+    program = shutil.which(launch.prefix[0], path=environment["PATH"])
+    if program is None:
+        raise Unusable(
+            f'{script.invocation.artifact} is to be started by "{launch.prefix[0]}", which is not installed on this'
+            f" machine (or not in PATH={environment['PATH']})"
+        )
+    return ProcessCommand(program, [*launch.prefix, script.path, *launch.arguments], environment, folder_for(script))
+
+
+def folder_for(script: StartableScript) -> str:
+    """The working directory of a script; raises ``Unusable`` for one that is not there."""
+    folder = script.invocation.launch.folder
+    if folder and not os.path.isdir(folder):  # noqa: PTH112
+        raise Unusable(f"{script.invocation.artifact} is to be run in {folder}, which is no folder on this machine")
+    return folder or script.slot.work
+
+
+def python3(path: str, artifact: str) -> str:
+    """The program that helpers need; raises ``Unusable`` where there is none."""
+    found = shutil.which("python3", path=path)
+    if found is None:
+        raise Unusable(f"{artifact} needs python3 on this machine, for the programs that it is given (PATH={path})")
+    return found
 
 
 def python_command(script: StartableScript) -> ProcessCommand:
@@ -97,6 +130,8 @@ def python_command(script: StartableScript) -> ProcessCommand:
     path = environment.variables["PATH"]
     program = find_python(script.version, path) if script.version else shutil.which("python3", path=path)
     program = program or sys.executable
+    if invocation.launch.prefix:
+        return prefixed_command(script)
     given = set(environment.given)
     job, step, attempt = _identity(invocation)
     settings = {
@@ -108,9 +143,12 @@ def python_command(script: StartableScript) -> ProcessCommand:
         "base": [n for n in environment.variables if n not in given or n in (JOB, STEP, OUTPUTS, ENVIRONMENT_FILE)],
         "source": script.slot.unexported if environment.unexported else "",
     }
+    if invocation.helpers is not None:
+        settings["names"] = invocation.helpers.names
     # -B: the tree of the service stays as it is.
     arguments = [program, "-B", *_packages(script), PYTHON_RUNNER, json.dumps(settings), script.path]
-    return ProcessCommand(program, arguments, environment.variables, script.slot.work)
+    arguments += invocation.launch.arguments
+    return ProcessCommand(program, arguments, environment.variables, folder_for(script))
 
 
 def _packages(script: StartableScript) -> list[str]:

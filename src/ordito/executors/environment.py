@@ -15,9 +15,10 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 
 from ordito.executors.process_table import JOB, OUTPUTS, STEP
-from ordito.work.invocation import SCRATCH, Invocation
+from ordito.work.invocation import SCRATCH, Helpers, Invocation
 
 ENVIRONMENT_FILE = "ORDITO_ENVIRONMENT_FILE"
 
@@ -74,6 +75,8 @@ class ProcessEnvironment:
         self.variables = {**base, **given, JOB: invocation.job, STEP: invocation.step, OUTPUTS: outputs}
         for name in too_long:
             del self.variables[name]
+        if invocation.helpers is not None and "PATH" in base:
+            self.variables.update(with_helpers(folder_of(invocation.helpers), self.variables))
         self.file = ""
         self.unexported = environment_file(too_long) if too_long else ""
         if shared and not too_long:
@@ -81,6 +84,23 @@ class ProcessEnvironment:
         elif invocation.large or too_long:
             self.file = environment_file({**_placed(invocation.large, scratch), **too_long})
             self.variables[ENVIRONMENT_FILE] = file
+
+
+_PROFILES = Path(__file__).parents[1] / "profiles"
+
+
+def folder_of(helpers: Helpers) -> str:
+    """The folder of helpers on this machine."""
+    return f"{_PROFILES / helpers.profile}/helpers"
+
+
+def with_helpers(folder: str, variables: Mapping[str, str]) -> dict[str, str]:
+    """The variables by which an operation on this machine finds the helpers in a folder."""
+    libraries = variables.get("PYTHONPATH")
+    return {
+        "PATH": f"{folder}/bin:{variables['PATH']}",
+        "PYTHONPATH": f"{folder}/lib:{libraries}" if libraries else f"{folder}/lib",
+    }
 
 
 def environment_file(variables: Mapping[str, str]) -> str:

@@ -55,6 +55,9 @@ def outcome_from(
         message=message,
         tail=() if ending is Ending.SUCCEEDED else tuple(tail),
         seconds=ended.seconds,
+        attributes=reported.attributes,
+        again=reported.again,
+        final=reported.final,
     )
 
 
@@ -81,7 +84,7 @@ def outcome_found(doubt: InDoubt, status: int, result_file: LeftFile, outputs_fi
 
 def _found(status: int, result: ResultFile | None, reported: Reported, outputs: Sequence[str]) -> Outcome:
     """The outcome of an operation that ended unobserved with this status."""
-    problem = (result.problem if result else "") or reported.problem
+    problem = (result.problem if result else "") or reported.problem or reported.why
     return Outcome(
         Ending.FAILED if status or problem else Ending.SUCCEEDED,
         exit_code=status,
@@ -89,7 +92,10 @@ def _found(status: int, result: ResultFile | None, reported: Reported, outputs: 
         changed=reported.changed,
         status=reported.status,
         done=reported.done,
-        message=_joined(f"exit {status}" if status else "", problem),
+        message=problem if reported.why else _joined(f"exit {status}" if status else "", problem),
+        attributes=reported.attributes,
+        again=reported.again,
+        final=reported.final,
     )
 
 
@@ -110,7 +116,9 @@ def _judge(
             numbers = ", ".join(str(pid) for pid in ended.unended)
             message += f"; processes that cannot be ended, not even by KILL: {numbers}"
         return ended.ending, message
-    problem = (result.problem if result else "") or reported.problem
+    problem = (result.problem if result else "") or reported.problem or reported.why
+    if reported.why:
+        return Ending.FAILED, problem
     if ended.status == 0:
         return (Ending.FAILED, problem) if problem else (Ending.SUCCEEDED, "")
     return Ending.FAILED, _joined(_status(ended.status), problem)

@@ -3,7 +3,8 @@
 ``python3 -B python_runner.py SETTINGS SCRIPT``: SETTINGS is a JSON object with ``job``, ``step``, ``attempt``,
 ``result`` (path of the result file), ``outputs`` (names wanted back), ``base`` (variables that are no inputs), perhaps
 ``given`` (the names of the inputs, if there may be other variables that nobody knows) and ``source`` (a file of
-variables that are too long for an environment, "" for none). The script runs as ``__main__`` with its inputs as
+variables that are too long for an environment, "" for none), and perhaps ``names`` (a module whose ``NAMES`` the script
+finds among its own). Words behind SCRIPT are those of the script. The script runs as ``__main__`` with its inputs as
 globals, and sees the same ``sys.argv``, ``sys.path[0]`` and ``__file__`` as if it were started directly. When it ends,
 its outputs and its exit status are written to the result file, whose format `result_files.py` describes.
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import atexit
 import builtins
+import importlib
 import json
 import keyword
 import os
@@ -42,9 +44,11 @@ def main() -> None:
 
     module = types.ModuleType("__main__")
     module.__dict__.update(_inputs(settings))
+    if settings.get("names"):
+        module.__dict__.update(importlib.import_module(settings["names"]).NAMES)
     module.__dict__.update({"__file__": script, "__builtins__": builtins, "__cached__": None})
     sys.modules["__main__"] = module
-    sys.argv[:] = [script]
+    sys.argv[:] = sys.argv[2:]
     sys.path[0] = os.path.dirname(script)
 
     own = os.getpid()

@@ -23,7 +23,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -43,7 +43,9 @@ REPORT = "ordito."
 """Keys of ``$ORDITO_OUTPUTS`` with this prefix are reports to the orchestrator, all others are outputs."""
 
 STATUSES = ("unknown", "pending", "ok", "degraded", "error", "absent")
-_REPORTS = ("ordito.changed", "ordito.status", "ordito.done")
+_ATTRIBUTES, _AGAIN, _NEVER = "ordito.attributes", "ordito.again", "ordito.never"
+_REPORTS = ("ordito.changed", "ordito.status", "ordito.done", _ATTRIBUTES, _AGAIN, _NEVER)
+_ENTITIES = frozenset({"SELF", "SOURCE", "TARGET"})
 _AT_BYTE = re.compile(r"\s*\(byte (\d+)\)")
 
 
@@ -64,6 +66,13 @@ class Reported(msgspec.Struct, frozen=True):
     status: str = ""
     done: bool | None = None
     problem: str = ""
+    attributes: Mapping[str, Mapping[str, object]] = {}
+    again: float | None = None
+    """After how many seconds it asks to be tried again, negative for the usual time; None where it does not ask."""
+    final: bool = False
+    """Whether it is not to be tried again."""
+    why: str = ""
+    """Why it is, or is not, to be tried again."""
 
 
 class _Damaged(Exception):
@@ -153,8 +162,17 @@ def read_reported(left: LeftFile, path: str) -> Reported:
     outputs = {name: value for name, value in values.items() if name not in reports}
     if problem := next((p for n, v in reports.items() if (p := _wrong_report(n, v))), ""):
         return Reported(outputs=outputs, problem=f"{path} ($ORDITO_OUTPUTS): {problem}")
+    again, never = reports.get(_AGAIN), reports.get(_NEVER)
+    after = None if again is None else again.get("after")
     return Reported(
-        outputs, reports.get("ordito.changed"), reports.get("ordito.status", ""), reports.get("ordito.done")
+        outputs,
+        reports.get("ordito.changed"),
+        reports.get("ordito.status", ""),
+        reports.get("ordito.done"),
+        attributes=reports.get(_ATTRIBUTES, {}),
+        again=None if again is None else float(-1 if after is None else after),
+        final=never is not None,
+        why=never or ("" if again is None else again.get("message") or "it asks to be tried again"),
     )
 
 
@@ -167,7 +185,23 @@ def _wrong_report(name: str, value: object) -> str:
         )
     if name == "ordito.status":
         return "" if value in STATUSES else f'"{name}" must be one of {", ".join(STATUSES)}'
+    if name == _ATTRIBUTES:
+        fits = isinstance(value, dict) and all(isinstance(v, dict) for v in value.values())
+        is_known = isinstance(value, dict) and _ENTITIES.issuperset(value)
+        return "" if fits and is_known else f'"{name}" must map SELF, SOURCE or TARGET to attributes'
+    if name == _AGAIN:
+        return "" if _is_asking(value) else f'"{name}" must be {{"after": seconds or null, "message": text}}'
+    if name == _NEVER:
+        return "" if isinstance(value, str) and value else f'"{name}" must say why'
     return "" if isinstance(value, bool) else f'"{name}" must be true or false'
+
+
+def _is_asking(value: object) -> bool:
+    if not isinstance(value, dict) or not {"after", "message"}.issuperset(value):
+        return False
+    after = value.get("after")
+    fits = after is None or (isinstance(after, int | float) and not isinstance(after, bool) and after >= 0)
+    return fits and isinstance(value.get("message", ""), str)
 
 
 def _malformed(data: bytes, path: str, error: str) -> str:

@@ -31,6 +31,7 @@ ATTEMPTS = range(1, 1001)
 PLACES = range(1, 10_001)
 LONGEST_INTERVAL = 86_400
 KEPT, NO_DATA = "kept", "none"
+AGAIN, FAIL = "again", "fail"
 SPREAD, PACK = "spread", "pack"
 PLACEMENTS = (SPREAD, PACK)
 ALONE, WITH_HOST = "alone", "host"
@@ -51,6 +52,8 @@ class OperationSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     """How often it is tried at most."""
     interval: float | None = None
     """The seconds between two attempts."""
+    timeouts: str | None = None
+    """Whether one that took too long is tried again."""
 
     @property
     def is_optional(self) -> bool:
@@ -64,6 +67,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     priority: str | None = None
     attempts: int | None = None
     interval: float | None = None
+    timeouts: str | None = None
     protected: bool = False
     data: str | None = None
     """Whether its instances keep data."""
@@ -97,6 +101,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
             own.priority,
             own.attempts if own.attempts is not None else self.attempts,
             own.interval if own.interval is not None else self.interval,
+            own.timeouts or self.timeouts,
         )
 
 
@@ -314,6 +319,13 @@ KNOWN: Mapping[str, Kind] = {
         of_operations=True,
     ),
     "interval": Kind(_seconds, A_TIME, "The time between two attempts.", of_operations=True),
+    "timeouts": Kind(
+        _word(AGAIN, FAIL),
+        f"{AGAIN} or {FAIL}",
+        "Whether an operation that took too long is tried again, or has failed for good.",
+        (AGAIN, FAIL),
+        of_operations=True,
+    ),
     "protected": Kind(_flag, "true or false", "Undeploying and upgrading leave it alone."),
     "data": Kind(
         _word(KEPT, NO_DATA),

@@ -13,7 +13,15 @@ from ordito.model.operation import Operation
 from ordito.model.service import Relationship, Service
 from ordito.operations.artifact_workflows import sensitive_results
 from ordito.work.invocation import Outcome
-from ordito.work.outputs import GivenValues, given, mark_of, sensitive_findings, sensitive_outputs
+from ordito.work.outputs import (
+    Attributes,
+    GivenValues,
+    given,
+    mark_of,
+    sensitive_findings,
+    sensitive_outputs,
+    set_by_itself,
+)
 from ordito.work.places import ExecutionPlace
 from ordito.work.plan import Action, OperationCall, Plan, Step
 from ordito.work.probes import is_probe
@@ -75,6 +83,10 @@ class PlanCalls:
         if not call.artifact or not (call.outputs or self.operation(step.call, call).outputs):
             return NOTHING_GIVEN
         return given(self._evaluator, self.place(step, call), step, call, outcome)
+
+    def set_by_itself(self, step: Step, call: OperationCall, outcome: Outcome) -> Attributes:
+        """The attributes that an operation has set by itself, however it ended. Raises ``WrongValue``."""
+        return set_by_itself(self._evaluator, self.place(step, call), step, outcome.attributes)
 
     def sensitive_outputs(self, step: Step) -> set[str]:
         """The outputs of a step that are declared sensitive."""

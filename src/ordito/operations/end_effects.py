@@ -261,7 +261,10 @@ class EndEffects:
         else:
             delta = Delta(instances=(msgspec.structs.replace(owner, state=STARTED),))
         if found is not NOTHING_GIVEN:
-            delta = msgspec.structs.replace(delta, attributes=found.attributes, outputs=found.outputs)
+            # What is gone has no attributes any more.
+            gone = {step.instance} if decided.effect is ChangedRecords.REMOVED else set()
+            kept = {name: values for name, values in found.attributes.items() if name not in gone}
+            delta = msgspec.structs.replace(delta, attributes=kept, outputs=found.outputs)
             delta = marked_by_values(delta, self._snapshot, change, applies=applies)
         delta = self._with_notifications(end, delta)
         if applies and end.ended is WELL and call.operation in STARTS and not call.side:
@@ -269,7 +272,20 @@ class EndEffects:
         return outcome, delta
 
     def _given(self, step: Step, call: OperationCall, outcome: Outcome) -> tuple[Outcome, GivenValues]:
-        """The outputs of a step. If one has the wrong type, the step has failed."""
+        """The outputs of a step, and the attributes that it has set by itself. If one has the wrong type, the step has
+        failed."""
+        outcome, found = self._outputs(step, call, outcome)
+        if not outcome.attributes:
+            return outcome, found
+        try:
+            changed = self._called.set_by_itself(step, call, outcome)
+        except WrongValue as wrong:
+            return msgspec.structs.replace(outcome, ending=Ending.FAILED, message=str(wrong)), found
+        merged = {name: {**found.attributes.get(name, {}), **values} for name, values in changed.items()}
+        return outcome, GivenValues({**found.attributes, **merged}, found.outputs)
+
+    def _outputs(self, step: Step, call: OperationCall, outcome: Outcome) -> tuple[Outcome, GivenValues]:
+        """The outputs of a step."""
         if outcome.ending is SUCCEEDED:
             try:
                 return outcome, self._called.given(step, call, outcome)

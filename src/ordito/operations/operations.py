@@ -117,6 +117,7 @@ class PlanOperations:
             root=root,
             job=job,
             describe=describe,
+            deployment=ensemble,
         )
         self._counts = counts or {}
         knowledge = PeerKnowledge(service, snapshot, self._evaluator, digest_key)
@@ -158,7 +159,7 @@ class PlanOperations:
 
     def target(self, step: Step) -> HostTarget | None:
         """How the host of a step is reached, None for this machine. Raises ``Unreachable``."""
-        return self.target_of(step.runs_on)
+        return self._preparing.target_of(step)
 
     def target_of(self, compute: str) -> HostTarget | None:
         """How a Compute instance is reached, None for this machine ("" is this machine). Raises ``Unreachable``."""

@@ -22,15 +22,18 @@ from ordito.model.service import Service
 from ordito.operations.artifact_workflows import Describe, Job, inputs_of, invocation_of, sensitive_results
 from ordito.operations.called import PlanCalls
 from ordito.operations.environment import OperationEnvironment, OperationEnvironments
+from ordito.operations.script_context import CONTEXT, OF_FABRIC, PROCESS, SERVICE, ScriptContexts, launch_of
 from ordito.operations.secrecy import as_shown
 from ordito.operations.targeting import Targets
+from ordito.work.agents import FABRIC_ENV
 from ordito.work.artifact_calls import LEFT, artifact_data
 from ordito.work.doubts import IN_DOUBT, id_of_question
+from ordito.work.given_helpers import FABRIC, STARTED_BY, given_to
 from ordito.work.inventory import OperationSubject, TopologyInventory
-from ordito.work.invocation import Ending, FilePlacement, Invocation
+from ordito.work.invocation import Ending, FilePlacement, Helpers, Invocation
 from ordito.work.needs import ImplementationNeeds, needs_of
 from ordito.work.places import ExecutionPlace
-from ordito.work.plan import ARTIFACTS, Action, OperationCall, Step
+from ordito.work.plan import ARTIFACTS, SCRIPTS, Action, OperationCall, Step
 from ordito.work.probes import CHECK, is_probe, maintaining
 from ordito.work.targets import HostTarget, TargetRefused, Unreachable
 
@@ -82,7 +85,9 @@ class Preparing:
         root: str,
         job: str,
         describe: Describe,
+        deployment: str = "",
     ) -> None:
+        self._contexts = ScriptContexts(service, snapshot, evaluator, masking, deployment or service.name, job)
         self._service = service
         self._snapshot = snapshot
         self._called = called
@@ -112,9 +117,9 @@ class Preparing:
                 refusal=self._masking.text("; ".join(environment.refusals)), warnings=environment.warnings
             )
         target: HostTarget | None = None
-        if step.runs_on:
+        if step.runs_on or _is_fabric(place):
             try:
-                target = self._target(step.runs_on)
+                target = self._target_of(step, place)
             except Unreachable as unreachable:
                 return PreparedStep(
                     refusal=str(unreachable),
@@ -126,6 +131,9 @@ class Preparing:
         if call.processor == PLACING or call.processor.startswith(ARTIFACTS):
             data = self._artifact_data(call, place, step, attempt)
             invocation = msgspec.structs.replace(invocation, data=data)
+        helpers = given_to(place.operation.implementation)
+        if helpers is not None:
+            invocation = self._with_context(invocation, helpers, step, call, place, attempt)
         gives = bool(place.operation.outputs) or is_probe(self._service, call)
         withholds = bool(self._called.sensitive_outputs(step)) if gives else False
         return PreparedStep(invocation, warnings=environment.warnings, withholds=withholds)
@@ -161,6 +169,40 @@ class Preparing:
             target=target,
             needs=None if needs is None else self._with_values(needs, files, place, step),
             subject=self._subject(place, step) if call.processor == ANSIBLE else None,
+        )
+
+    def _with_context(
+        self,
+        invocation: Invocation,
+        helpers: Helpers,
+        step: Step,
+        call: OperationCall,
+        place: ExecutionPlace,
+        attempt: int,
+    ) -> Invocation:
+        """The invocation of a script that is told of its instance."""
+        implementation = place.operation.implementation
+        assert implementation is not None
+        inputs, fabric = self._environments.data(place, step), _is_fabric(place)
+        launch, added = launch_of(revealed(inputs.get(PROCESS)))
+        hidden = (PROCESS, *OF_FABRIC) if fabric else (PROCESS,)
+        variables = {name: value for name, value in invocation.environment.items() if name not in hidden}
+        document = self._contexts.document(self._called.plan, place, call, attempt, inputs, implementation)
+        if starter := STARTED_BY.get(implementation.kinds[0]):
+            launch = msgspec.structs.replace(launch, prefix=(starter,))
+        target = invocation.target
+        if fabric and inputs.get("use_sudo") and target is not None:
+            # The whole operation has the rights, so that what it is given stays as it is.
+            settings = {**target.settings, "become": target.settings.get("become") or True}
+            target = HostTarget(target.protocol, target.name, settings)
+        variables[SERVICE] = f"{self._root}/{self._service.main}".rpartition("/")[0]
+        return msgspec.structs.replace(
+            invocation,
+            environment={**variables, **added},
+            documents={CONTEXT: document},
+            helpers=helpers,
+            launch=launch,
+            target=target,
         )
 
     def _artifact_data(self, call: OperationCall, place: ExecutionPlace, step: Step, attempt: int) -> dict[str, object]:
@@ -284,6 +326,22 @@ class Preparing:
             self._masking.know(sensitive_parts(target.settings))
         return target
 
+    def target_of(self, step: Step) -> HostTarget | None:
+        """How the host of a step is reached, None for this machine. Raises ``Unreachable``."""
+        if step.action is CALL and step.call >= 0:
+            call = self._called.plan.calls[step.call]
+            if call.holds_far or call.processor in SCRIPTS:
+                return self._target_of(step, self._called.place(step, call))
+        return self._target(step.runs_on)
+
+    def _target_of(self, step: Step, place: ExecutionPlace) -> HostTarget | None:
+        if not _is_fabric(place):
+            return self._target(step.runs_on)
+        given = revealed(self._environments.data(place, step).get(FABRIC_ENV))
+        target = self._targets.of_fabric(step.runs_on, place.instance, given if isinstance(given, Mapping) else {})
+        self._masking.know(sensitive_parts(target.settings))
+        return target
+
     def _subject(self, place: ExecutionPlace, step: Step) -> OperationSubject:
         """The instance or pair that an operation is for, with its inputs as data."""
         implementation = place.operation.implementation
@@ -307,6 +365,11 @@ class Preparing:
         if known is None:
             known = self._known_files[key] = _files_of(self._root, call, placements)
         return known
+
+
+def _is_fabric(place: ExecutionPlace) -> bool:
+    implementation = place.operation.implementation
+    return implementation is not None and implementation.kinds[0] in FABRIC
 
 
 def _files_of(root: str, call: OperationCall, placements: tuple[FilePlacement, ...]) -> OperationFiles:

@@ -40,6 +40,13 @@ def without_secrets(outcome: Outcome, masking: Masking, sensitive: Collection[st
     masking.know(sensitive_parts(outputs))
     if not masking.is_active:
         return outcome
+    if outcome.attributes:
+        wrapped = {
+            of: {name: _wrapped(value, masking) for name, value in values.items()}
+            for of, values in outcome.attributes.items()
+        }
+        masking.know(sensitive_parts(wrapped))
+        outcome = msgspec.structs.replace(outcome, attributes=wrapped)
     return msgspec.structs.replace(
         outcome,
         outputs=outputs if is_sensitive(outputs) else outcome.outputs,

@@ -12,8 +12,10 @@ from ordito.instances.evaluate import Evaluator
 from ordito.instances.records import Snapshot
 from ordito.model.hosting import makes_itself
 from ordito.model.service import NodeTemplate, Service
+from ordito.syntax.expressions import Value
+from ordito.work.agents import CONFIG, IP, is_agent_host, ssh_settings
 from ordito.work.providing import recorded_provider
-from ordito.work.targets import ENDPOINT, HOST, SSH, HostTarget, Unreachable
+from ordito.work.targets import ENDPOINT, HOST, SSH, HostTarget, TargetRefused, Unreachable
 
 ADDRESSES = ("private_address", "public_address")
 
@@ -55,16 +57,19 @@ class Targets:
         self._evaluator = evaluator
         self._finds = finds
         self._known: dict[str, tuple[tuple[object, ...], HostTarget | None]] = {}
+        self._at: dict[tuple[object, ...], HostTarget] = {}
 
     def of(self, compute: str) -> HostTarget | None:
         """How a Compute instance is reached, None for this machine; "" is the orchestrator. Raises ``Unreachable``."""
         if not compute:
             return None
         values = self._snapshot.attributes.get(compute, NOTHING)
-        depends = (values.get(HOST), values.get(ADDRESSES[0]), values.get(ADDRESSES[1]))
+        depends = (values.get(HOST), values.get(ADDRESSES[0]), values.get(ADDRESSES[1]), values.get(IP))
         known = self._known.get(compute)
         if known is None or known[0] != depends:
             known = self._known[compute] = (depends, self._found(compute, values))
+            if known[1] is not None:
+                self._at[_place(known[1])] = known[1]
         return known[1]
 
     def _found(self, compute: str, values: Mapping[str, object]) -> HostTarget | None:
@@ -76,6 +81,8 @@ class Targets:
         if node is not None and node.existing and HOST in node.attributes:
             selected = {name: value for name, value in node.attributes.items() if name == HOST}
             return self._finds.of_provider(recorded_provider(selected), compute, selected)
+        if node is not None and is_agent_host(node, lambda value: self._value(node, compute, value)):
+            return self._of_agent(node, compute, values)
         if node is None or not makes_itself(node) or self._of_endpoint(node, compute, "protocol") != SSH:
             return None
         address = next((a for name in ADDRESSES if (a := self._text(values.get(name)))), "")
@@ -86,6 +93,48 @@ class Targets:
             )
         port = self._of_endpoint(node, compute, "port")
         return self._finds.at(compute, node.name, address, port if isinstance(port, int) else None)
+
+    def of_fabric(self, compute: str, instance: str, given: Mapping[str, object]) -> HostTarget:
+        """Where an operation runs that says itself on which host: what it leaves open is that of its own host. Raises
+        ``Unreachable``."""
+        own = self.of(compute) if compute else None
+        below = dict(own.settings) if own is not None else {}
+        settings = ssh_settings({name: revealed(value) for name, value in given.items()})
+        address = str(revealed(settings.get("address") or below.get("address") or ""))
+        if not address:
+            raise TargetRefused(
+                f"nothing says on which host this runs for {instance}: neither host nor host_string in fabric_env, nor"
+                " the property or the runtime property ip of its host"
+            )
+        known = self._finds.at(instance, "", address, None)
+        same = own is not None and own.settings.get("address") == address
+        found = HostTarget(
+            known.protocol,
+            own.name if own is not None and same else address,
+            {**known.settings, **(below if same else {}), **settings, "address": address},
+        )
+        # One machine is one host, by whichever way it is found: its files are kept in one place.
+        return self._at.setdefault(_place(found), found)
+
+    def _of_agent(self, node: NodeTemplate, compute: str, values: Mapping[str, object]) -> HostTarget:
+        """How a host is reached that its properties lead to."""
+        config = revealed(self._value(node, compute, node.properties[CONFIG]))
+        given = config if isinstance(config, Mapping) else {}
+        if self._text(self._value(node, compute, node.properties.get("os_family"))).lower() == "windows":
+            raise TargetRefused(f"{compute} has Windows, and hosts with Windows are not reached: only by SSH")
+        address = self._text(values.get(IP)) or self._text(self._value(node, compute, node.properties.get(IP)))
+        if not address:
+            raise Unreachable(f"{compute} has no address: neither a property nor a runtime property ip")
+        own = ssh_settings({**given, "host": address})
+        found = self._finds.at(compute, node.name, address, None)
+        return HostTarget(found.protocol, found.name, {**found.settings, **own})
+
+    def _value(self, node: NodeTemplate, instance: str, written: Value) -> object:
+        try:
+            found = self._evaluator.evaluate(written, Context(node=node.name, instance=instance))
+        except EvaluationError:
+            return None
+        return None if isinstance(found, Nothing) else found
 
     def _of_endpoint(self, node: NodeTemplate, instance: str, name: str) -> object:
         """A value of the capability ``endpoint``: the recorded one, else the written one; None for none."""
@@ -105,6 +154,13 @@ class Targets:
     def _text(self, value: object) -> str:
         plain = revealed(value)
         return plain if isinstance(plain, str) else ""
+
+
+def _place(target: HostTarget) -> tuple[object, ...]:
+    """What tells whether two targets are the same user of the same machine."""
+    settings = target.settings
+    plain = (revealed(settings.get(name)) for name in ("address", "port", "user"))
+    return (target.protocol, *plain, bool(settings.get("become")))
 
 
 NOTHING: Mapping[str, object] = {}

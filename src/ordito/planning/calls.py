@@ -18,11 +18,12 @@ from ordito.model.deploying import IMAGE, PLACING, TEMPLATE
 from ordito.model.imperative import Activity
 from ordito.model.operation import Artifact, Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
-from ordito.model.settings import NO_SETTINGS, Settings
+from ordito.model.settings import FAIL, NO_SETTINGS, Settings
 from ordito.planning.digests import NO_OP_DIGEST, Content, Digests
 from ordito.planning.options import PlanOptions
 from ordito.planning.referenced_outputs import referenced_outputs
 from ordito.work.activities import Written
+from ordito.work.given_helpers import given_to
 from ordito.work.needs import JINJA
 from ordito.work.plan import ARTIFACTS, SCRIPTS, OperationCall, Scope
 
@@ -256,6 +257,7 @@ class Calls:
             shared.timeout,
             declared=shared.declared,
             version=shared.version,
+            holds_far=shared.holds_far and bool(side),
         )
         return _with_settings(call, self._settings(context, side, name))
 
@@ -277,6 +279,7 @@ class Calls:
             timeout=operation.timeout,
             declared=self._place(operation.span),
             version=implementation.version if PLACING not in implementation.kinds else "",
+            holds_far=given_to(implementation) is not None,
         )
 
     def _settings(self, context: Context, side: str, operation: str) -> Settings:
@@ -378,8 +381,21 @@ class Calls:
         placing = (PLACING,) if artifact.deploy_path else ()
         return next((kind for kind in (*named, *placing) if accepts((kind,))), "")
 
+    def _refuse_function(self, artifact: Artifact) -> None:
+        """Report a function of a plugin that the plan would call."""
+        function = str(artifact.properties.get("function", ""))
+        self._diagnostics.error(
+            "unsupported-plugin-operation",
+            f"the plan would call {function}, which is not run here",
+            artifact.span,
+            hint="name a script beside the blueprint as the implementation, a playbook, or none (implementation: '')",
+        )
+
     def _processor(self, artifact: Artifact) -> str:
         """The nearest type of an implementation that an executor processes."""
+        if artifact.kinds[:1] == (NOT_RUN,):
+            self._refuse_function(artifact)
+            return ""
         if artifact.kinds[:1] == (PLACING,):
             return self.deploying(artifact)
         accepts = self._options.abilities.accepts
@@ -404,6 +420,10 @@ class Calls:
         return found
 
 
+NOT_RUN = "cloudify.artifacts.PluginFunction"
+"""The kind of what is known to be run by nothing here."""
+
+
 def is_unfilled(artifact: Artifact) -> bool:
     """Whether an artifact is a template in a language that nothing here knows."""
     return TEMPLATE in artifact.kinds and JINJA not in artifact.kinds
@@ -414,6 +434,8 @@ def _with_settings(call: OperationCall, settings: Settings) -> OperationCall:
     if settings is NO_SETTINGS:
         return call
     own = settings.of(call.name)
-    if own.attempts is None and own.interval is None:
+    if own.attempts is None and own.interval is None and own.timeouts is None:
         return call
-    return msgspec.structs.replace(call, attempts=own.attempts or 0, interval=own.interval)
+    return msgspec.structs.replace(
+        call, attempts=own.attempts or 0, interval=own.interval, ends_by_timeout=own.timeouts == FAIL
+    )

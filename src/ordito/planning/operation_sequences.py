@@ -51,7 +51,9 @@ from ordito.planning.calls import Calls
 from ordito.planning.implemented import NONE, Implementations, is_own, of_row, where_run
 from ordito.planning.operation_sequence import Making, PairEntry, Pairs, RemovalSequence, SequencedOperation, Where
 from ordito.planning.options import PlanOptions
+from ordito.syntax.expressions import Value
 from ordito.syntax.expressions import calls as calls_in
+from ordito.work.agents import is_agent_host
 from ordito.work.targets import ENDPOINT, SSH
 
 NODE, SOURCE, TARGET = Side.NODE, Side.SOURCE, Side.TARGET
@@ -136,7 +138,7 @@ class OperationSequences:
         """Whether a provider creates the node: it does not exist yet, a provider can create it, and the template
         implements none of the operations that would, or has an image that the provider takes instead of a ``create``.
         """
-        if node.existing or not self._options.abilities.provides(node.name, node.kinds):
+        if node.existing or self._is_agent_host(node) or not self._options.abilities.provides(node.name, node.kinds):
             return False
         every = self._implemented.of(node.interfaces)
         if not any(kind in LIFECYCLE_TYPES for kind, _ in every):
@@ -223,6 +225,8 @@ class OperationSequences:
             return self._options.abilities.maker(node.name, node.kinds).protocol
         if node.existing and any(name.startswith(PREFIX) for name in node.attributes):
             return SSH  # A host of the inventory that was selected.
+        if self._is_agent_host(node):
+            return SSH
         endpoint = node.capabilities.get(ENDPOINT) if makes_itself(node) else None
         if endpoint is None:
             return ""
@@ -231,6 +235,15 @@ class OperationSequences:
         except EvaluationError:
             return ""
         return SSH if said == SSH else ""
+
+    def _is_agent_host(self, node: NodeTemplate) -> bool:
+        def evaluate(value: Value) -> object:
+            try:
+                return self._static.evaluate(value, Context(node=node.name))
+            except EvaluationError:
+                return None
+
+        return is_agent_host(node, evaluate)
 
     def _start(self, node: NodeTemplate, install: tuple[SequencedOperation, ...]) -> tuple[SequencedOperation, ...]:
         """The part of an installation that starts. A provider starts again what it has created, if it can; otherwise

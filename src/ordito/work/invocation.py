@@ -37,6 +37,25 @@ class FilePlacement(msgspec.Struct, frozen=True):
     own: bool = False
 
 
+class Helpers(msgspec.Struct, frozen=True):
+    """Programs that an operation finds where it runs, those in the folder ``helpers`` of a bundled ``profile``: its
+    ``bin`` is first in PATH, its ``lib`` first in PYTHONPATH. Scripts in Python have the ``NAMES`` of its module
+    ``names`` as their own, "" for none. They need ``python3``."""
+
+    profile: str
+    names: str = ""
+
+
+class Launch(msgspec.Struct, frozen=True):
+    """How a script is started, where that is not for the executor to say: ``arguments`` are its words, ``prefix`` the
+    words of the command that is given its path instead of its interpreter, ``folder`` the working directory, "" for the
+    scratch folder."""
+
+    arguments: tuple[str, ...] = ()
+    prefix: tuple[str, ...] = ()
+    folder: str = ""
+
+
 class Invocation(msgspec.Struct, frozen=True):
     """One operation to run, ready to go: nothing in it needs the model any more.
 
@@ -50,6 +69,7 @@ class Invocation(msgspec.Struct, frozen=True):
     ``data`` is what the processor of a workflow is given, ``needs`` what else the artifact needs, None for nothing,
     ``subject`` whom the operation is for, for executors that understand more than texts. ``documents`` are texts that
     it finds in files which nobody else can read and which go when it has ended, by the variables that name them.
+    ``helpers`` are programs that it needs, ``launch`` says how it is started.
     """
 
     job: str
@@ -70,6 +90,8 @@ class Invocation(msgspec.Struct, frozen=True):
     needs: ImplementationNeeds | None = None
     subject: OperationSubject | None = None
     documents: Mapping[str, str] = {}
+    helpers: Helpers | None = None
+    launch: Launch = Launch()
 
 
 class Ending(StrEnum):
@@ -110,7 +132,10 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     ``status`` a status it reported, ``done`` whether an in-doubt operation is done. ``message`` is one line for
     people, ``tail`` the last lines it printed. ``seconds`` is the running time. ``refused`` says of one that could not
     be reached that its host is there and lets nobody in, or cannot be tried at all: waiting does not help. ``found``
-    says by what a good end was found after an interruption: how long it ran nobody knows.
+    says by what a good end was found after an interruption: how long it ran nobody knows. ``attributes`` are values
+    that the operation has set by itself, however it ended, by SELF, SOURCE or TARGET and name; None removes one.
+    ``again`` are the seconds after which it asks to be tried again, negative for the usual time, None where it does not
+    ask; ``final`` says that trying it again does not help.
     """
 
     ending: Ending
@@ -124,6 +149,9 @@ class Outcome(msgspec.Struct, frozen=True, omit_defaults=True):
     seconds: float = 0.0
     refused: bool = False
     found: Evidence = Evidence.SEEN
+    attributes: Mapping[str, Mapping[str, object]] = {}
+    again: float | None = None
+    final: bool = False
 
     @property
     def succeeded(self) -> bool:

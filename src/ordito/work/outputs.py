@@ -94,6 +94,32 @@ def workflow_output(evaluator: Evaluator, entity: Entity, path: tuple[str | int,
     return attributes
 
 
+def set_by_itself(
+    evaluator: Evaluator, place: ExecutionPlace, step: Step, values: Mapping[str, Mapping[str, object]]
+) -> Attributes:
+    """What the attributes change that an operation has set by itself, by SELF, SOURCE or TARGET. Raises ``WrongValue``
+    for one that its node must declare and does not, and for one that does not fit."""
+    attributes: Attributes = {}
+    for entity, changed in values.items():
+        if place.relationship is None and entity != "SELF":
+            raise WrongValue(f"it has set attributes of {entity}, and belongs to no relationship")
+        for holder in _holders(evaluator, place, step, entity):
+            for name, value in changed.items():
+                declared = _attribute(holder.declares, (name,)).definition is not None
+                if not declared and not (isinstance(holder.declares, NodeTemplate) and holder.declares.is_open):
+                    raise WrongValue(f'it has set "{name}" of {holder.id}, which has no such attribute')
+                if value is None or not declared:
+                    whole = mark_of(evaluator, holder.declares, None)
+                    hidden = Sensitive(value) if whole is not None and value is not None else value
+                    attributes.setdefault(holder.id, {})[name] = hidden
+                    continue
+                try:
+                    _write(evaluator, holder, (name,), value, attributes)
+                except WrongValue as wrong:
+                    raise WrongValue(f'it has set "{name}" of {holder.id}: {wrong}') from None
+    return attributes
+
+
 BUILT_IN = frozenset({"tosca_id", "tosca_name", "state"})
 """Attributes that are not found out: they show what is recorded."""
 

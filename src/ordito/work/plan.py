@@ -141,6 +141,12 @@ class OperationCall(msgspec.Struct, frozen=True):
     interval: float | None = None
     """Seconds before the second attempt; None: the job's."""
 
+    ends_by_timeout: bool = False
+    """Whether it is not tried again once it took too long."""
+
+    holds_far: bool = False
+    """Whether nothing else runs on the other end of its pair meanwhile, because it may set attributes of both."""
+
     given: Mapping[str, object] = {}
     """Inputs for this call only, plain data or sensitive: they override the declared ones, or add to them."""
 

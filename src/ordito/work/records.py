@@ -296,6 +296,9 @@ class StepRetryRecord(msgspec.Struct, frozen=True, tag="retrying", omit_defaults
 
     change: str = ""
 
+    delta: Delta | None = None
+    """The attributes that the attempt has set by itself."""
+
 
 class StepFinishedRecord(msgspec.Struct, frozen=True, tag="finished", omit_defaults=True):
     """A step ended."""

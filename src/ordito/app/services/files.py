@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator
 
 from ordito.app.services.read import ReadService
@@ -13,6 +14,7 @@ from ordito.model.service import NodeTemplate, Relationship, Service
 from ordito.source.package import Package
 from ordito.source.remote import ARTIFACTS, FetchFailed, NotAllowed
 from ordito.syntax.expressions import Value, calls
+from ordito.work.given_helpers import given_to
 
 MISSING_FILE = "missing-artifact"
 UNUSED = "unused-artifact"
@@ -178,7 +180,11 @@ def definition_files(read: ReadService) -> Iterator[str]:
 def artifact_files(read: ReadService) -> Iterator[str]:
     """The files that a service's artifacts name."""
     package = read.package
-    for artifact in artifacts(read.service):
+    found = list(artifacts(read.service))
+    if any(given_to(artifact) is not None for artifact in found):
+        # Scripts that have helpers ask them for any file beside the main one.
+        yield posixpath.dirname(read.service.main) or "."
+    for artifact in found:
         # What is not there was allowed not to be: nothing uses it.
         if not names_image(artifact, package) and (package.tree.url(artifact.file) or package.has(artifact.file)):
             yield artifact.file

@@ -161,11 +161,13 @@ class RemoteAttempt:
         tree_there = await host.tree(invocation, named_files(invocation))
         self._shared = await host.shared(invocation, tree_there)
         tree = self._trees.of(invocation.root, invocation.artifact, invocation.dependencies)
+        helpers = await host.helpers(invocation)
         self._lane = await host.lanes.take()
         self._slot = self._lane.slot
         mark = f"ordito-{os.urandom(8).hex()}"
         self._frames = Frames(mark)
-        text = operation_text(invocation, tree, HostSpot(host.tools, tree_there, self._slot, self._shared.path), mark)
+        spot = HostSpot(host.tools, tree_there, self._slot, self._shared.path, helpers=helpers)
+        text = operation_text(invocation, tree, spot, mark)
         self._began = self._loop.time()
         self._lane.run(text, self)
         if invocation.timeout is not None:
@@ -238,9 +240,9 @@ class RemoteAttempt:
             why = "it was cancelled" if ending is Ending.CANCELLED else f"its {self.invocation.timeout:g} s were over"
             return Outcome(Ending.LOST, message=f"{why}, and it cannot be ended: {error}", tail=self._tail.lines())
         seconds = self._loop.time() - self._began
-        return self._outcome_from(
-            ProcessEnd(self._frames.status or 143, seconds, ending, tuple(unended)), NOTHING, NOTHING
-        )
+        # What it has set by then is set; its variables are no result.
+        ended = ProcessEnd(self._frames.status or 143, seconds, ending, tuple(unended))
+        return self._outcome_from(ended, NOTHING, found.outputs)
 
     async def _settle(self) -> Outcome:
         """Find out how the operation ended, when the shell or the connection to it is gone."""
@@ -303,6 +305,7 @@ class RemoteAttempt:
 
 
 _REFUSALS: dict[str, Callable[[str, str, str, str], str]] = {
+    "folder": lambda host, artifact, what, _: f"{artifact} is to be run in {what}, which is no folder on {host}",
     "interpreter": lambda host, artifact, what, _: (
         f'{artifact} needs the interpreter "{what}", which is not installed on {host} (or not in its PATH); install it '
         "there, or run the operation elsewhere (operation_host)"

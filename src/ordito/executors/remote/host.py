@@ -14,6 +14,7 @@ from shlex import quote
 import msgspec
 
 from ordito.executors.copies import Unusable
+from ordito.executors.environment import folder_of
 from ordito.executors.remote.commands import run_command, said
 from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.lanes import Lanes
@@ -124,6 +125,13 @@ class RemoteHost:
         assert self._uploads is not None, "the host is ready"
         tree = self._trees.of(invocation.root, invocation.artifact, invocation.dependencies)
         return await self._uploads.bring(tree, named)
+
+    async def helpers(self, invocation: Invocation) -> str:
+        """The folder on the host of the programs that are given to an operation, "" for none."""
+        if invocation.helpers is None:
+            return ""
+        assert self._uploads is not None, "the host is ready"
+        return await self._uploads.bring(self._trees.of(folder_of(invocation.helpers), "bin", ()), ())
 
     async def shared(self, invocation: Invocation, tree: str) -> SharedFile:
         """The file of variables that are too large, shared by all operations that see the same; ``give_back`` it when

@@ -48,7 +48,8 @@ class HostSpot(msgspec.Struct, frozen=True):
     """Where an operation runs on its host.
 
     ``tools`` and ``tree`` are folders, and so is ``slot``, the work directory of its shell. ``shared`` is a file of
-    variables for several operations; ``script`` is its script, if that is not in the tree.
+    variables for several operations; ``script`` is its script, if that is not in the tree; ``helpers`` is the folder of
+    programs that are given to it, "" for none.
     """
 
     tools: str
@@ -56,6 +57,7 @@ class HostSpot(msgspec.Struct, frozen=True):
     slot: str
     shared: str = ""
     script: str = ""
+    helpers: str = ""
 
 
 def outputs_path(slot: str, word: str) -> str:
@@ -111,7 +113,10 @@ def operation_text(invocation: Invocation, tree: Tree, spot: HostSpot, mark: str
         *_files(spot.slot, environment),
         *_tree(invocation, spot, texts),
         *_copies(invocation, tree, spot),
+        *_documents(invocation, spot),
         *_exports(environment.variables),
+        *_helpers(spot),
+        *([f"ordito_folder={quote(invocation.launch.folder)}"] if invocation.launch.folder else []),
         *_started(invocation, spot, environment),
         ")",
         f"ordito_end $? {'wanted' if tells_result(invocation) else quote('')}",
@@ -177,6 +182,22 @@ def _files(slot: str, environment: ProcessEnvironment) -> Iterator[str]:
             yield _written(path, text)
 
 
+def _documents(invocation: Invocation, spot: HostSpot) -> Iterator[str]:
+    """The text that writes the documents of an operation, and exports where they are."""
+    moved = _moved(dict(invocation.documents), invocation.root, spot.tree)
+    for name, text in moved.items():
+        path = f"{spot.slot}/document.{name}"
+        yield _written(path, text)
+        yield f"export {name}={quote(path)}"
+
+
+def _helpers(spot: HostSpot) -> Iterator[str]:
+    if spot.helpers:
+        yield f'export PATH={quote(spot.helpers)}/bin:"$PATH"'
+        yield f"export PYTHONPATH={quote(spot.helpers)}/lib${{PYTHONPATH:+:$PYTHONPATH}}"
+        yield f"command -v python3 >/dev/null 2>&1 || ordito_refuse interpreter {quote('python3')}"
+
+
 def _written(path: str, text: str) -> str:
     return f"( umask 077; printf %s {quote(text)} >{quote(path)} ) || ordito_refuse disk"
 
@@ -239,6 +260,9 @@ def _started(invocation: Invocation, spot: HostSpot, environment: ProcessEnviron
             script = f"{os.path.dirname(script)}/{filled_name(invocation.artifact)}"
         program, *words = placing_words(invocation, script)
         return [_exec(program, "sh", words)]
+    launch = invocation.launch
+    if launch.prefix:
+        return [_exec("", quote(launch.prefix[0]), [*launch.prefix[1:], script, *launch.arguments])]
     if invocation.processor == PYTHON:
         return _python(invocation, spot, environment, source, script)
     head = read_head(in_tree(invocation.root, invocation.artifact), invocation.artifact)
@@ -256,7 +280,7 @@ def _started(invocation: Invocation, spot: HostSpot, environment: ProcessEnviron
     if invocation.needs is not None and invocation.needs.version:
         lines.append(_bash_of(invocation.needs.version, interpreter.name))
     program = interpreter.program if "/" in interpreter.program else ""
-    return [*lines, _exec(program, quote(interpreter.name), [*arguments, script])]
+    return [*lines, _exec(program, quote(interpreter.name), [*arguments, script, *launch.arguments])]
 
 
 def _result(invocation: Invocation, spot: HostSpot) -> str:
@@ -289,7 +313,9 @@ def _python(
         "source": source,
     }
     # -B: the tree stays as it is.
-    arguments = ["-B", f"{spot.tools}/python_runner.py", json.dumps(settings), script]
+    if invocation.helpers is not None:
+        settings["names"] = invocation.helpers.names
+    arguments = ["-B", f"{spot.tools}/python_runner.py", json.dumps(settings), script, *invocation.launch.arguments]
     if needs is not None and needs.requirements:
         folder = os.path.dirname(script)
         files = [f"{folder}/{os.path.basename(file)}" for file in needs.requirements]

@@ -19,6 +19,31 @@ BASH = "cloudify.artifacts.BashScript"
 PYTHON = "cloudify.artifacts.PythonScript"
 """The kinds of artifacts that are given ``ctx``: whoever runs them need know nothing else of blueprints."""
 
+INLINE = "cloudify.artifacts.InlineScript"
+FABRIC_SCRIPT = "cloudify.artifacts.FabricScript"
+FABRIC_COMMANDS = "cloudify.artifacts.FabricCommands"
+PLAYBOOK = "ordito.artifacts.Implementation.Ansible"
+FUNCTION = "cloudify.artifacts.PluginFunction"
+"""A function that nothing here runs: a plan that would call it is refused."""
+
+NO_OP = ""
+"""Stands for a function that does nothing here."""
+
+FUNCTIONS: Mapping[str, Mapping[str, str]] = {
+    "fabric": {
+        "fabric_plugin.tasks.run_script": FABRIC_SCRIPT,
+        "fabric_plugin.tasks.run_commands": FABRIC_COMMANDS,
+    },
+    "ansible": {
+        "cloudify_ansible.tasks.run": PLAYBOOK,
+        "cloudify_ansible.tasks.set_playbook_config": NO_OP,
+        "cloudify_ansible.tasks.cleanup": NO_OP,
+        "cloudify_ansible.tasks.secure_log_playbook_args": NO_OP,
+    },
+    "diamond": {"*": NO_OP},
+}
+"""What functions of plugins become: kinds of artifacts, by ``cloudify-<name>-plugin``; ``*`` for all others."""
+
 CENTRAL, AGENT = "central_deployment_agent", "host_agent"
 EXECUTORS = (CENTRAL, AGENT)
 """Where functions run: beside the manager, or on the host of a node."""
@@ -51,11 +76,15 @@ class Found(msgspec.Struct, frozen=True):
     """The plugin that runs it."""
     function: str = ""
     """The function of the plugin, without the plugin's name."""
+    kind: str = FUNCTION
+    """The kind of artifact that a function of a plugin becomes."""
 
     @property
     def by_path(self) -> bool:
         """Whether a function of the script plugin is called, which takes the script as an input."""
-        return self.runs is Runs.FUNCTION and self.plugin.endswith(SCRIPT) and self.function in RUNS_SCRIPT
+        if self.runs is not Runs.FUNCTION:
+            return False
+        return self.kind == FABRIC_SCRIPT or (self.plugin.endswith(SCRIPT) and self.function in RUNS_SCRIPT)
 
 
 NOTHING = Found(Runs.NOTHING)
@@ -107,13 +136,26 @@ class Implementations:
         end = written.rfind(".")
         while end > 0:
             if written[:end] in self._plugins:
-                return Found(Runs.FUNCTION, written[:end], written[end + 1 :])
+                plugin, function = written[:end], written[end + 1 :]
+                return Found(Runs.FUNCTION, plugin, function, self._kind(plugin, function))
             end = written.rfind(".", 0, end)
         if "\n" in written.strip():
             return Found(Runs.INLINE, self._script)
         if is_url(written) or self.has_file(written):
             return Found(Runs.SCRIPT, self._script)
         return UNKNOWN
+
+    def _kind(self, plugin: str, function: str) -> str:
+        """What a function becomes. The package of a plugin says which it is, else its name."""
+        package = self._plugins[plugin].package_name
+        name = package.text if package is not None else plugin.rpartition("--")[2]
+        known = FUNCTIONS.get(name.removeprefix("cloudify-").removesuffix("-plugin"), {})
+        return known.get(function, known.get("*", FUNCTION))
+
+    @property
+    def main(self) -> str:
+        """The name of the main file, where an artifact is not one of its own."""
+        return posixpath.basename(self._package.main)
 
     def _report(self, written: Scalar) -> None:
         name = written.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 
 import msgspec
 
@@ -12,8 +13,14 @@ from ordito.lowering.cloudify.ancestry import Operations
 from ordito.lowering.cloudify.implementations import (
     CENTRAL,
     EXECUTORS,
+    FABRIC_COMMANDS,
+    FABRIC_SCRIPT,
+    FUNCTION,
+    INLINE,
+    NO_OP,
     NOTHING,
     OF_PROGRAM,
+    PLAYBOOK,
     SCRIPT_PATH,
     SCRIPT_SOURCE,
     Found,
@@ -22,8 +29,9 @@ from ordito.lowering.cloudify.implementations import (
     kind_of,
 )
 from ordito.lowering.cloudify.schemas import ANY, Schemas
-from ordito.lowering.cloudify.values import Values
+from ordito.lowering.cloudify.values import Values, is_call
 from ordito.lowering.making import mapping, text
+from ordito.source import nodes
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.syntax import entities
 from ordito.syntax.cloudify.entities import CloudifyOperation, PropertySchema, TypeOperation
@@ -41,11 +49,19 @@ class Settings(msgspec.Struct):
 
     entries: dict[str, Scalar]
 
-    def add(self, interface: str, operation: str, written: CloudifyOperation) -> None:
-        """Add what an operation says."""
-        place = written.span
+    def add(
+        self, interface: str, operation: str, written: CloudifyOperation, inherited: TypeOperation | None = None
+    ) -> None:
+        """Add what an operation says; where it replaces an ``inherited`` one, what that says does not hold for it."""
         at = written.key or written.at
-        assert place is not None
+        if inherited is not None:
+            if written.max_retries is None and inherited.max_retries is not None:
+                self.entries[f"ordito.{interface}.{operation}.attempts"] = text("1", at)
+            if not written.timeout and inherited.timeout:
+                self.entries[f"ordito.{interface}.{operation}.timeouts"] = text("again", at)
+        if written.timeout:
+            kept = "again" if written.timeout_recoverable else "fail"
+            self.entries[f"ordito.{interface}.{operation}.timeouts"] = text(kept, at)
         if written.max_retries is not None:
             attempts = MOST_ATTEMPTS if written.max_retries < 0 else min(int(written.max_retries) + 1, MOST_ATTEMPTS)
             self.entries[f"ordito.{interface}.{operation}.attempts"] = text(str(attempts), at)
@@ -116,6 +132,8 @@ class OperationsOf:
         if found.by_path:
             default = inputs[SCRIPT_PATH].default if SCRIPT_PATH in inputs else None
             path = default if isinstance(default, Scalar) else None
+        if found.kind == PLAYBOOK:
+            path = self._playbook({n: i.default for n, i in inputs.items() if i.default is not None})
         declared = [(i.key, self._declared(i)) for n, i in inputs.items() if i.key is not None and n not in HIDDEN]
         return entities.OperationDefinition(
             at=written.at,
@@ -156,11 +174,24 @@ class OperationsOf:
             made = Entries()
             made.lose(table.operations.lost)
             for name, item in table.operations.items():
-                made[name] = self._of_template(item, of_type.get(name), owner)
-                settings.add(interface_name(table.key.text, side), name, item)
+                before = of_type.get(name)
+                made[name] = self._of_template(item, before, owner)
+                merges = before is not None and merges_with(item, before)
+                settled = _settled(item, before) if merges and before is not None else item
+                settings.add(interface_name(table.key.text, side), name, settled, None if merges else before)
             name, interface = self._interface(table.key, made, side)
             found[name] = interface
         return found
+
+    def keep_settings(
+        self, inherited: Operations, written: Mapping[str, Table] | None, settings: Settings, side: str
+    ) -> None:
+        """Take over how often operations are tried that a relationship takes from its type as they are."""
+        for interface, operations in inherited.items():
+            table = (written or {}).get(interface)
+            for name, operation in operations.items():
+                if operation.implementation is not None and (table is None or name not in table.operations):
+                    settings.add(interface_name(interface, side), name, operation)
 
     def _of_template(
         self, written: CloudifyOperation, inherited: TypeOperation | None, owner: str
@@ -168,8 +199,7 @@ class OperationsOf:
         self.check_executor(written)
         own = written.implementation.text if written.implementation is not None else ""
         before = inherited.implementation if inherited is not None else None
-        gives = written.inputs is not None or written.executor is not None
-        merges = before is not None and (own == before.text or (not own and gives))
+        merges = inherited is not None and merges_with(written, inherited)
         source = before if merges and not own else written.implementation
         found = self._implementations.of(source) if own or merges else NOTHING
         given = written.inputs.values if written.inputs is not None else {}
@@ -177,10 +207,14 @@ class OperationsOf:
         path: Scalar | None = source
         if found.by_path:
             path = self._path_of(given, inherited if merges else None)
+        elif found.kind == PLAYBOOK:
+            path = self._playbook(given)
         if merges and inherited is not None:
             self._check_given(inherited, given, written, owner)
         entries = [] if written.inputs is None else [*written.inputs.entries()]
         inputs = [(key, self._values.lowered(node)) for key, node in entries if key.text not in HIDDEN]
+        if found.kind == PLAYBOOK:
+            inputs = self._variables(inputs)
         settled = _settled(written, inherited) if merges and inherited is not None else written
         return entities.OperationDefinition(
             at=written.at,
@@ -225,20 +259,62 @@ class OperationsOf:
     def _implementation(
         self, written: CloudifyOperation, found: Found, path: Scalar | None, *, of_type: bool = False
     ) -> entities.Implementation | None:
-        runs_script = found.runs is Runs.SCRIPT or found.by_path
-        if not runs_script or path is None:
-            if not of_type and is_unsupported(found):
-                self.report_unsupported(written.name, found, (written.implementation or written.key or written.at).span)
+        at = written.implementation or written.key or written.at
+        if is_unsupported(found) and not of_type:
+            self.report_unsupported(written.name, found, at.span)
+        if found.runs in (Runs.NOTHING, Runs.UNKNOWN) or found.plugin in OF_PROGRAM or found.kind == NO_OP:
             return None
-        if found.by_path and not self._check_path(path):
+        artifact = self._artifact(found, path, at)
+        if artifact is None:
             return None
-        kind = text(kind_of(path.text), path)
-        artifact = entities.ArtifactDefinition(at=path, type=kind, file=path)
+        path = artifact.file
         own = written.executor.text if written.executor is not None else ""
         central = (own or self._implementations.executor(found.plugin)) == CENTRAL
+        # These are for the host, and only begin beside the manager.
+        central = central and found.kind not in (FABRIC_SCRIPT, FABRIC_COMMANDS, PLAYBOOK)
         host = text(ORCHESTRATOR, written.executor or path) if central else None
-        timeout = int(written.timeout) if written.timeout else None
+        timeout = max(1, ceil(written.timeout)) if written.timeout else None
         return entities.Implementation(at=written.at, primary=artifact, operation_host=host, timeout=timeout)
+
+    def _artifact(self, found: Found, path: Scalar | None, at: Node) -> entities.ArtifactDefinition | None:
+        """What is carried out; None for what was reported, or is not known before a template says it."""
+        main = text(self._implementations.main, at)
+        if found.runs is Runs.SCRIPT or found.by_path:
+            if path is None or (found.by_path and not self._check_path(path)):
+                return None
+            kind = kind_of(path.text) if found.kind != FABRIC_SCRIPT else FABRIC_SCRIPT
+            return entities.ArtifactDefinition(at=path, type=text(kind, path), file=path)
+        if found.runs is Runs.INLINE:
+            assert isinstance(at, Scalar)
+            written = mapping([(text("text", at), text(at.text, at, plain=False))], at)
+            return entities.ArtifactDefinition(at=at, type=text(INLINE, at), file=main, properties=written)
+        if found.kind == PLAYBOOK:
+            if path is None or not self._check_path(path):
+                return None
+            return entities.ArtifactDefinition(at=path, type=text(PLAYBOOK, path), file=path)
+        if found.kind == FABRIC_COMMANDS:
+            return entities.ArtifactDefinition(at=at, type=text(FABRIC_COMMANDS, at), file=main)
+        called = text(f"{found.plugin}.{found.function}", at, plain=False)
+        written = mapping([(text("function", at), called)], at)
+        return entities.ArtifactDefinition(at=at, type=text(FUNCTION, at), file=main, properties=written)
+
+    def _playbook(self, given: Mapping[str, Node]) -> Scalar | None:
+        """The playbook that an operation names."""
+        for name in PLAYBOOK_PATHS:
+            node = given.get(name)
+            if isinstance(node, Scalar) and node.text:
+                return node
+        return None
+
+    def _variables(self, inputs: list[tuple[Scalar, Node]]) -> list[tuple[Scalar, Node]]:
+        """The variables of a playbook: what ``run_data`` holds, and inputs that mean nothing to the plugin."""
+        found: list[tuple[Scalar, Node]] = []
+        for key, node in inputs:
+            if key.text == RUN_DATA and isinstance(node, nodes.Mapping) and not is_call(node):
+                found += node.entries()
+            elif key.text not in OF_PLAYBOOKS:
+                found.append((key, node))
+        return found
 
     def _check_path(self, path: Scalar) -> bool:
         """Report a script that is not there."""
@@ -259,10 +335,10 @@ class OperationsOf:
 
     def report_unsupported(self, operation: str, found: Found, at: Span) -> None:
         """Warn of an operation that nothing here can run."""
-        what = "a script within the blueprint" if found.runs is Runs.INLINE else f"{found.function} of {found.plugin}"
+        what = f"{found.function} of {found.plugin}"
         self._diagnostics.warning(
             "unsupported-plugin-operation",
-            f'operation "{operation}" is {what}, which is not run here',
+            f'operation "{operation}" is {what}, which is not run here: no plan can call it',
             at,
             hint="write a script beside the blueprint, and name it as the implementation",
         )
@@ -286,7 +362,23 @@ HIDDEN = frozenset({SCRIPT_PATH, SCRIPT_SOURCE})
 
 def is_unsupported(found: Found) -> bool:
     """Whether an implementation is something that nothing here can run."""
-    return found.runs in (Runs.FUNCTION, Runs.INLINE) and not found.by_path and found.plugin not in OF_PROGRAM
+    is_known = found.by_path or found.plugin in OF_PROGRAM or found.kind != FUNCTION
+    return found.runs is Runs.FUNCTION and not is_known
+
+
+def merges_with(written: CloudifyOperation, inherited: TypeOperation) -> bool:
+    """Whether an operation of a template adds to that of its type, which it otherwise replaces."""
+    before = inherited.implementation
+    own = written.implementation.text if written.implementation is not None else ""
+    gives = written.inputs is not None or any(getattr(written, name) is not None for name in SETTINGS)
+    return before is not None and (own == before.text or (not own and gives))
+
+
+SETTINGS = ("executor", "max_retries", "retry_interval", "timeout", "timeout_recoverable")
+RUN_DATA = "run_data"
+PLAYBOOK_PATHS = ("playbook_path", "site_yaml_path")
+OF_PLAYBOOKS = frozenset({*PLAYBOOK_PATHS, "sources", "tags", "options_config", "ansible_env_vars", "debug_level"})
+"""The inputs of a playbook that are none of its variables."""
 
 
 def interface_name(name: str, side: str) -> str:
@@ -299,9 +391,9 @@ def interface_name(name: str, side: str) -> str:
 
 def _settled(written: CloudifyOperation, inherited: TypeOperation) -> CloudifyOperation:
     """What an operation says, with what its type says of where and how often it runs."""
-    names = ("executor", "max_retries", "retry_interval", "timeout", "timeout_recoverable")
     fields = {
-        name: getattr(inherited, name) if getattr(written, name) is None else getattr(written, name) for name in names
+        name: getattr(inherited, name) if getattr(written, name) is None else getattr(written, name)
+        for name in SETTINGS
     }
     return CloudifyOperation(
         at=written.at, key=written.key, implementation=written.implementation or inherited.implementation, **fields

@@ -302,6 +302,7 @@ class TemplatesOf:
         section = f"{side}_interfaces"
         written = getattr(entry, section)
         inherited = self._relationship_types.operations(entry.type.text, section)
+        self._operations.keep_settings(inherited, written, settings, side)
         return self._operations.of_template(written, inherited, settings, what, side) or {}
 
     def _check_ends(self, entry: RelationshipEntry, kind: str, side: str, what: str) -> None:

@@ -97,7 +97,11 @@ ordito_exec() {
         ordito_refuse interpreter "$2"
     fi
     shift 2
-    cd "$ordito_slot/work" || ordito_refuse disk
+    if [ -n "${ordito_folder-}" ]; then
+        cd "$ordito_folder" || ordito_refuse folder "$ordito_folder"
+    else
+        cd "$ordito_slot/work" || ordito_refuse disk
+    fi
     # A session of its own, so that all that belongs to it can be found. It is no new process.
     exec $ordito_setsid "$ordito_program" "$@" </dev/null 3>&- 4>&- 5>&-
 }
@@ -144,6 +148,9 @@ ordito_tidy() {
     [ -z "$ordito_left" ] || [ ! -e "$ordito_slot/work/service" ] || : >"$ordito_slot/kept"
     for ordito_file in environment unexported tree; do
         [ ! -e "$ordito_slot/$ordito_file" ] || rm -rf "$ordito_slot/$ordito_file"
+    done
+    for ordito_file in "$ordito_slot"/document.*; do
+        [ ! -e "$ordito_file" ] || rm -f "$ordito_file"
     done
     [ ! -e "$ordito_slot/kept" ] || return 0
     if [ -d "$ordito_slot/work" ] && [ ! -L "$ordito_slot/work" ] && [ -r "$ordito_slot/work" ]; then
