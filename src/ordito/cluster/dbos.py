@@ -138,9 +138,14 @@ class _DbosServing:
             "run_migrations": False,
             "log_level": "ERROR",
         }
+
+        # DBOS marks the function that it is given.
+        def deliver(item: str, number: int) -> None:
+            carry_out(item, number)
+
         with _explained():
             DBOS(config=config)
-            DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(carry_out)
+            DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(deliver)
             DBOS.listen_queues([queue(pool, klass) for klass in CLASSES])
             DBOS.launch()
         logging.getLogger("dbos").setLevel(logging.ERROR)

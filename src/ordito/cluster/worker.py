@@ -11,6 +11,7 @@ import os
 import random
 import secrets
 import shutil
+import signal
 import socket
 import sys
 import threading
@@ -59,7 +60,7 @@ SUCCESSION = 60.0
 """Seconds within which the runners of a former worker of the same home have ended, which notice its end at once."""
 
 LEAST_DISK = 1 << 30
-"""A worker takes no items while its home has less room, in bytes."""
+"""Bytes of room that the home of a worker has to have."""
 
 MACHINE = Path("/etc/machine-id")
 
@@ -89,6 +90,9 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     lease: float = LEASE
     finish: float = 0.0
     """Seconds for which jobs may go on, once the worker drains."""
+
+    least_disk: int = LEAST_DISK
+    """It takes no items while its home has less room, in bytes."""
 
     version: str = ""
     formats: tuple[int, int] = (0, 0)
@@ -164,6 +168,11 @@ class Worker:
         """Take no more items, and hand over those that are carried out."""
         self._asked_to_drain.set()
 
+    def drain_on(self, number: signal.Signals) -> None:
+        """Drain when this process gets a signal."""
+        # In a thread: the main one may be about to wait for it.
+        signal.signal(number, lambda *_: threading.Thread(target=self.drain, daemon=True).start())
+
     def carry_out(self, item: str, number: int) -> None:
         """Carry out a delivery, until it is of no more use."""
         found = self._insist(lambda: self._ask(lambda link: claim(link, item, number, self._me)))
@@ -186,7 +195,8 @@ class Worker:
 
     def _reason_to_wait(self, klass: str) -> float:
         """Seconds after which an item is to come again, 0 where it has a slot now."""
-        if shutil.disk_usage(self._settings.home).free < LEAST_DISK:
+        if shutil.disk_usage(self._settings.home).free < self._settings.least_disk:
+            self._log(f"there is no room in {self._settings.home}: no items are taken until there is")
             return OF_OTHERS
         if self._asked_to_drain.is_set() or not self._slots.take(klass):
             return AGAIN
