@@ -22,6 +22,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from ordito import __version__
 from ordito.cluster.admission import admit
 from ordito.cluster.connecting import Connection, StoreConnection
 from ordito.cluster.dispatch import Delivery, Dispatch, shares
@@ -504,3 +505,25 @@ def to_stderr(text: str) -> None:
     """The log of a worker that runs by itself."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
+
+
+def main(text: str, poll: str) -> None:
+    """Be a worker, by its settings as JSON. One that was declared lost begins anew, in the same process number."""
+    from ordito.cluster.dbos import DbosDispatch
+
+    settings = msgspec.json.decode(text, type=WorkerSettings, dec_hook=lambda kind, value: kind(value))
+    settings = msgspec.structs.replace(settings, variables=dict(os.environ), version=__version__)
+    try:
+        worker = Worker(settings, DbosDispatch(settings.address, float(poll)), to_stderr)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            worker.drain_on(number)
+        worker.run()
+    except WorkerLost as error:
+        to_stderr(f"{error.message}; it begins anew")
+        os.execv(sys.executable, [sys.executable, "-m", "ordito.cluster.worker", text, poll])
+    except EnsembleError as error:
+        raise SystemExit(f"{error.message}; {error.hint}") from None
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
