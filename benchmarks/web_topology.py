@@ -6,12 +6,13 @@ barest of streams: machines differ, and a browser without a graphics card draws 
 
 from __future__ import annotations
 
+import json
 import statistics
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -26,6 +27,9 @@ NODES, EACH = 98, 102
 """How many nodes there are, and how many instances of each: 9,996, beside the one whose operation is waited for."""
 
 OPENED, TOLD = 5, 9
+SOON = 0.3
+"""Seconds after which the bare page is told: by then it looks."""
+
 INTERACTIVE, TO_DOT = 1_000.0, 150.0
 """Milliseconds."""
 
@@ -46,14 +50,15 @@ date +%s%N > {place}/ended
 """
 
 BARE = b"""\
-<!doctype html><canvas width="1200" height="1200"></canvas><button>none</button><script>
+<!doctype html><link rel="icon" href="data:,"><canvas width="1200" height="1200"></canvas><button>none</button>
+<p><b>waits</b></p><script>
 const on = document.querySelector("canvas").getContext("2d"), button = document.querySelector("button");
 for (let n = 0; n < 9997; n += 1) {
   on.beginPath(); on.arc(n % 100 * 12 + 6, Math.floor(n / 100) * 12 + 6, 4, 0, 7); on.fill();
 }
 button.onclick = () => button.textContent = "chosen";
-new EventSource("/events").onmessage = event => {
-  on.fillStyle = "red"; on.fillRect(0, 0, 12, 12); button.textContent = event.data;
+new EventSource("/events").onmessage = () => {
+  on.fillStyle = "red"; on.fillRect(0, 0, 12, 12); document.querySelector("b").remove();
 };
 </script>
 """
@@ -113,20 +118,37 @@ def _opened(browser: Browser, url: str, cookie: tuple[str, str]) -> float:
     return took
 
 
+def _drawn(page: Page, within: str, what: str) -> float:
+    """When the frame was drawn in which something was gone again that comes into an element: milliseconds since 1970.
+    The page looks itself: whoever looks from outside looks now and then."""
+    text = """new Promise(done => {
+        const place = document.querySelector(WITHIN); let was = place.querySelector(WHAT) !== null;
+        new MutationObserver((_, observer) => {
+            const is = place.querySelector(WHAT) !== null;
+            if (was && !is) { observer.disconnect(); requestAnimationFrame(() => setTimeout(() => done(Date.now()))); }
+            was = is;
+        }).observe(place, { subtree: true, childList: true, attributes: true });
+    })"""
+    session = page.context.new_cdp_session(page)
+    expression = text.replace("WITHIN", json.dumps(within)).replace("WHAT", json.dumps(what))
+    answer = session.send("Runtime.evaluate", {"expression": expression, "awaitPromise": True})
+    session.detach()
+    return float(answer["result"]["value"])
+
+
 def _heard(browser: Browser, url: str, cookie: tuple[str, str], ensemble: Path) -> list[float]:
     """Milliseconds from the end of an operation until its dot is not pending any more."""
     tab = open_tab(browser, url, cookie)
     tab.open("/e/default/bench")
     tab.wait_until_live()
-    running, found = tab.page.locator('[data-box="probe"] .tone-pending'), []
+    tab.page.locator(".topology-dots").nth(NODES).wait_for()
+    found = []
     for _ in range(TOLD):
         words = ordito("-e", str(ensemble), "-q", "run", "Standard.start", "--node", "probe", "--yes")
         process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
-        running.wait_for()
-        running.wait_for(state="detached")
-        seen = time.time_ns()
+        seen = _drawn(tab.page, '[data-box="probe"]', ".tone-pending")
         assert process.wait() == 0
-        found.append((seen - int((ensemble.parent / "ended").read_text(encoding="ascii"))) / 1e6)
+        found.append(seen - int((ensemble.parent / "ended").read_text(encoding="ascii")) / 1e6)
     tab.close()
     return found
 
@@ -167,6 +189,17 @@ class _Bare:
             self.follows.set()
             self._news.wait_for(lambda: self._told > before)
         return b"data: told\n\n"
+
+    def tell_soon(self) -> Callable[[], float]:
+        """Tell all who follow in a moment; gives what says when that was, in milliseconds since 1970."""
+        told: list[float] = []
+
+        def tell() -> None:
+            told.append(time.time() * 1_000)
+            self.tell()
+
+        threading.Timer(SOON, tell).start()
+        return lambda: told[0]
 
     def tell(self) -> None:
         """Tell all who follow."""
@@ -218,8 +251,6 @@ def _bare_heard(browser: Browser, bare: _Bare) -> list[float]:
         bare.follows.clear()
         with _bare_page(browser, bare.url) as page:
             bare.follows.wait()
-            began = time.time_ns()
-            bare.tell()
-            page.get_by_text("told").wait_for()
-            found.append((time.time_ns() - began) / 1e6)
+            began = bare.tell_soon()
+            found.append(_drawn(page, "p", "b") - began())
     return found

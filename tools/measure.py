@@ -32,7 +32,7 @@ SMALL = 60
 """Lines below which a file is to have more than one user."""
 
 ALONE: Mapping[str, str] = {
-    "results/looks.py": "the table of all that can be asked, beside the results",
+    "lowering/cloudify/words.py": "the table of the words of a language, which authors of messages read",
     "server/identity/passwords.py": "what is kept of passwords, and what makes one weak, is nothing of HTTP",
     "server/routes/table.py": "the table of all routes, which tools and tests read too",
     "cli/main.py": "what it costs to start is paid by every call, so the way in imports nothing else",

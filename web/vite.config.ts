@@ -56,7 +56,6 @@ export default defineConfig({
           groups: [
             // With what others need too: else it would be in a later group, which all pages then had to load.
             { name: "react", test: /node_modules\/(react|react-dom|scheduler|use-sync-external-store)\//, priority: 1 },
-            { name: "flow", test: /node_modules\/(@xyflow|zustand|d3-|classcat)/ },
           ],
         },
       },

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from ordito.cli.main import run
 from tests.browser.conftest import ADMIN, VIEWER, Opens
 from tests.server.conftest import SERVICE
-from tests.support.serving import Client
+from tests.support.browsing import cookie_of, open_tab
+from tests.support.serving import Client, Served
 
 SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
 
@@ -250,6 +252,27 @@ def test_what_happens_shows_by_itself(opens: Opens, admin: Client) -> None:
         assert tab.findings() == []
     finally:
         admin.do("DELETE", "freeze")
+
+
+def test_a_server_that_says_nothing_is_away(browser: Browser, tmp_path: Path) -> None:
+    """Its connection stays open, as where a cable was pulled; the clock of the page is put forward."""
+    with Served(tmp_path / "home") as served:
+        admin = served.admin()
+        admin.do("POST", "users", {"name": ADMIN, "admin": True})
+        tab = open_tab(browser, served.url, cookie_of(served, admin, ADMIN))
+        tab.expected.append("error: Failed to load resource")
+        tab.page.clock.install()
+        page = tab.open("/")
+        tab.wait_until_live()
+        served.process.send_signal(signal.SIGSTOP)
+        try:
+            page.clock.fast_forward(40_000)
+            expect(page.locator('.live[data-state="offline"]')).to_be_visible()
+        finally:
+            served.process.send_signal(signal.SIGCONT)
+        page.locator('.live[data-state="offline"]').click()
+        tab.wait_until_live()
+        tab.close()
 
 
 def test_a_server_that_is_away_dims_what_shows(opens: Opens) -> None:

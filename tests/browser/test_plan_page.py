@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -43,6 +45,74 @@ def test_each_part_of_a_plan_shows(shop: Shop, part: str) -> None:
     tab.screenshot(f"plan-{part}")
     assert tab.findings() == []
     expect(page.get_by_text("canary-of-the-workshop")).to_have_count(0)
+
+
+def test_the_graph_is_moved_and_made_larger_as_the_topology_is(shop: Shop) -> None:
+    workshop, opens = shop
+    name = workshop.make()
+    plan = workshop.plan(name, {"workflow": "deploy"})
+    tab = opens("ann")
+    page = tab.open(f"/e/default/{name}/plans/{plan['id']}?tab=graph")
+    frame, content = page.get_by_role("group", name="Picture of the plan"), page.locator(".stage-content")
+    expect(content).to_have_css("transform", re.compile(r"^matrix\(1, 0, 0, 1, "))
+    fitted = str(content.get_attribute("style"))
+    page.keyboard.press("+")
+    expect(content).to_have_css("transform", re.compile(r"^matrix\(1\.25, "))
+    page.keyboard.press("1")
+    expect(content).to_have_css("transform", re.compile(r"^matrix\(1, "))
+    page.get_by_role("button", name="Smaller").click()
+    expect(content).to_have_css("transform", re.compile(r"^matrix\(0\.8, "))
+    page.keyboard.press("f")
+    expect(content).to_have_attribute("style", fitted)
+    frame.focus()
+    page.keyboard.press("ArrowRight")
+    expect(content).not_to_have_attribute("style", fitted)
+    page.get_by_role("button", name="Fit").click()
+    frame.hover(position={"x": 90, "y": 90})
+    page.mouse.down()
+    frame.hover(position={"x": 40, "y": 60})
+    page.mouse.up()
+    expect(content).not_to_have_attribute("style", fitted)
+    moved = str(content.get_attribute("style"))
+    frame.hover(position={"x": 40, "y": 40})
+    page.mouse.wheel(0, 30)
+    expect(content).not_to_have_attribute("style", moved)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    expect(content).to_have_css("transform", re.compile(r"^matrix\(2, "))
+
+
+def test_a_plan_is_asked_for_again_as_it_was_but_for_secrets(shop: Shop) -> None:
+    workshop, opens = shop
+    name = workshop.make()
+    workshop.admin.do("PUT", f"{E}/{name}/secrets/db-password", {"value": "the-secret-of-the-shop"})
+    inputs = {"limits": {"web": 4}, "password": "typed-and-never-shown"}
+    request = {"workflow": "deploy", "force": True, "inputs": inputs, "input_texts": {"port": "9090", "hosts": "[a]"}}
+    more = {"options": {"parallel": 3}, "comment": "as before", "bind": "latest"}
+    plan = workshop.plan(name, request, "ben", **more)
+    workshop.admin.do("POST", f"{E}/{name}/plans/{plan['id']}/discard")
+    tab = opens("ann")
+    page = tab.open(f"/e/default/{name}/plans/{plan['id']}")
+    page.get_by_role("link", name="Plan again").click()
+    expect(page.get_by_label("port", exact=True)).to_have_value("9090")
+    expect(page.get_by_label("hosts", exact=True)).to_have_value("[a]")
+    expect(page.get_by_label("limits, value 1")).to_have_value("4")
+    expect(page.get_by_label("Comment")).to_have_value("as before")
+    expect(page.get_by_text("not filled in again: password")).to_be_visible()
+    tab.screenshot("ask-again")
+    assert tab.findings() == []
+    page.get_by_text("Further options").click()
+    expect(page.get_by_label("Force")).to_be_checked()
+    page.get_by_text("How the job runs").click()
+    expect(page.get_by_label("Parallel")).to_have_value("3")
+    expect(page.get_by_label("Plan anew on its turn")).to_be_checked()
+    assert "typed-and-never-shown" not in page.content()
+    page.get_by_role("button", name="Make the plan").click()
+    page.wait_for_url(re.compile(r"/plans/pl_"))
+    page.get_by_role("tab", name="Inputs").click()
+    expect(page.get_by_role("row").filter(has_text="port")).to_contain_text("9090")
+    expect(page.get_by_role("row").filter(has_text="hosts")).to_contain_text('["a"]')
 
 
 def test_what_is_at_risk_wants_the_name_typed(shop: Shop) -> None:

@@ -36,9 +36,6 @@ def opened(page: Page, tab: str) -> None:
 def test_every_tab_shows(opens: Opens, part: str) -> None:
     tab = opens(ADMIN)
     page = tab.page
-    if part == "git":
-        # It follows no repository, which is a 404 of the API.
-        tab.expected.append("error: Failed to load resource")
     for size, scheme in tab.looks(f"{SETTINGS}?tab={part}", [(WIDE, "light"), (NARROW, "dark")]):
         opened(page, part)
         tab.screenshot(f"settings-{part}-{size[0]}-{scheme}")
@@ -210,6 +207,7 @@ def test_an_ensemble_of_which_nothing_exists_is_removed(opens: Opens, admin: Cli
     admin.do("POST", f"projects/{PROJECT}/ensembles", {"name": "gone", "package": "shop:1.0"})
     page = opens(ADMIN).open(f"/e/{PROJECT}/gone/settings?tab=general")
     page.get_by_role("button", name="Remove the ensemble").click()
+    expect(page.get_by_role("dialog").get_by_text("Nothing else goes with it")).to_be_visible()
     page.get_by_label("Type gone to go on").fill("gone")
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     page.wait_for_url(re.compile(r"/$"))

@@ -54,9 +54,9 @@ class Place:
         assert "Traceback" not in done.stderr
         return done
 
-    def begin(self, *words: str) -> subprocess.Popen[str]:
+    def begin(self, *words: str, client: Client | None = None) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [*ORDITO, *words], env=self.environment(), stdout=-1, stderr=-1, text=True, cwd=self.place
+            [*ORDITO, *words], env=self.environment(client), stdout=-1, stderr=-1, text=True, cwd=self.place
         )
 
     def restart(self) -> None:
@@ -252,6 +252,20 @@ def test_the_server_is_away_while_a_plan_is_asked_for(place: Place) -> None:
     assert len(place.admin.get("projects/default/ensembles/shop/plans")["items"]) == 1
 
 
+def test_a_sign_in_that_ends_meanwhile_leaves_the_job_and_names_it(place: Place) -> None:
+    waiting, ben = place.wait(), somebody(place, "ben", "owner")
+    with place.begin("restart", "--all", "--yes", client=ben) as command:
+        until(command, "web_1")
+        place.admin.do("DELETE", "users/ben")
+        place.restart()
+        err = rest(command)
+    waiting.unlink()
+    assert command.returncode == 10, err
+    job = place.admin.get("jobs")["items"][0]["id"]
+    assert f"job {job} goes on at the server without this command" in err
+    assert f"ordito jobs events {job} --follow" in err
+
+
 def test_an_interrupt_cancels_the_job(place: Place) -> None:
     waiting = place.wait()
     with place.begin("restart", "--all", "--yes") as command:
@@ -352,6 +366,9 @@ def test_what_is_forbidden(place: Place) -> None:
     assert error["code"] == "forbidden"
     plan = place.there("plan", "stop", "web", client=viewer)
     assert "Plan:" in plan.stdout
+    assert "plans apply" not in plan.stderr
+    assert "waits at the server for somebody who may" in plan.stderr
+    assert "plans discard" in plan.stderr
 
 
 def test_discarded_plans(place: Place) -> None:

@@ -100,7 +100,9 @@ def test_ensembles(ask: Ask, tmp_path: Path, shop: Path) -> None:
     assert ask("status")["service"] == "shop"
     assert ask("ensembles", "create", "x", str(tmp_path), code=3)["code"] == "no-ensemble"
     assert ask("ensembles", "remove", "default/more", code=3)["code"] == "instances-exist"
-    ask("ensembles", "remove", "default/more", "--forget", "2")
+    unanswered = ask("ensembles", "remove", "default/more", "--forget", "2", "--no-input", code=64)
+    assert unanswered["code"] == "needs-answer"
+    ask("ensembles", "remove", "default/more", "--forget", "2", "--yes")
     assert ask("ensembles", "list", "default")["ensembles"] == []
     assert ask("status", code=3)["code"] == "no-ensemble"
 

@@ -24,7 +24,7 @@ class Pool:
 
     def __init__(self, store: Store, slots: int) -> None:
         self.store = store
-        self.dispatch: Dispatch = InProcessDispatch(store)
+        self.dispatch: Dispatch = InProcessDispatch(store.address)
         row = WorkerRow(id="w1", name="one", machine="m", boot="1", pool="eu", slots=slots)
         self.lease = WorkerLease(store.address, row, lease=3_600.0)
         with store.connection() as db:

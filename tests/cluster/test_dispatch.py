@@ -55,7 +55,7 @@ class Carrying:
 @pytest.fixture(params=["in process", "dbos"])
 def dispatch(request: pytest.FixtureRequest, store: Store) -> Iterator[Dispatch]:
     if request.param == "in process":
-        yield InProcessDispatch(store)
+        yield InProcessDispatch(store.address)
         return
     found = DbosDispatch(store.address, poll=0.05)
     yield found

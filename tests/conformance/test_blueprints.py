@@ -57,7 +57,7 @@ def ensemble(tmp_path: Path) -> Path:
 
 
 def test_hello_world(hello: Path, ensemble: Path) -> None:
-    """R-CFY-0-5, R-CFY-8.1-1, R-CFY-11-2, R-CFY-11-15, R-CFY-11-24, R-CFY-11-25, R-CFY-12-3, R-CFY-4-5: it is deployed
+    """R-CFY-0-5, R-CFY-8.1-1, R-CFY-11-2, R-CFY-11-15, R-CFY-11-24, R-CFY-11-25, R-CFY-12-2: it is deployed
     as it is."""
     done = ordito(ensemble, "deploy", hello, "--yes", "-i", "name=you")
     assert done.code == 0, done.both
@@ -163,7 +163,7 @@ def test_circle_of_inputs(hello: Path, ensemble: Path) -> None:
 
 
 def test_the_order_of_operations(tmp_path: Path) -> None:
-    """R-CFY-17-1, R-CFY-17-2, R-CFY-7.1-4, R-CFY-7.1-6, R-CFY-7.1-7, R-CFY-7.1-8: as the scenario says."""
+    """R-CFY-17-2, R-CFY-7.1-4, R-CFY-7.1-6, R-CFY-7.1-7, R-CFY-7.1-8: as the scenario says."""
     Scenario(ROOT / "tests/scenarios/cloudify/a_blueprint.yaml").play(tmp_path)
 
 

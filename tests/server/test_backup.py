@@ -27,7 +27,7 @@ from ordito.server.refused import ServerRefused
 from ordito.server.restored import RESTORED, RESTORING, may_resume
 from tests.cli.program import process, start, until
 from tests.server.conftest import deployed
-from tests.support.serving import Client, Served
+from tests.support.serving import MANY_REQUESTS, Client, Served
 from tests.support.thorough import examples
 from tests.support.yaml_files import read_yaml
 
@@ -51,6 +51,7 @@ WAIT = """\
 echo "$ORDITO_STEP" >> PLACE/ran
 [ "${ORDITO_STEP#two}" = "$ORDITO_STEP" ] && exit 0
 while [ ! -e PLACE/go ]; do read -t 0.1 <> <(:); done
+exit 0
 """
 
 
@@ -115,7 +116,7 @@ def test_a_restored_server_has_all_that_it_had(home: Path, tmp_path: Path) -> No
         for project, name in (("default", "shop"), ("mine", "office")):
             status = client.get(f"projects/{project}/ensembles/{name}/status")
             assert set(status["instances"]) == {"web_1", "db_1"}
-        assert not client.get("audit/head")["broken"]
+        assert not verify(other, client.get("audit/head")["head"]).broken
         assert [row["action"] for row in client.get("audit")["items"]].count("server.restore") == 1
     assert resume(other, new_key=False).changed
     assert may_resume(other)
@@ -262,6 +263,40 @@ def test_a_server_without_its_key_does_not_start_with_another(home: Path, tmp_pa
     assert rows(lost, "SELECT count(*) FROM webhook") == [(0,)]
     with Served(lost) as server:
         assert Client(server.url).get("/readyz")["well"]
+
+
+def test_a_plan_that_ran_goes_on_without_the_key(tmp_path: Path) -> None:
+    """What it was asked with cannot be read any more; its job ends all the same, and other plans begin."""
+    place = tmp_path / "elsewhere"
+    slow, running = begun(place)
+    (place / "go").touch()
+    running.communicate()
+    (place / "go").unlink()
+    (place / "ran").unlink()
+    with Served(tmp_path / "home", slow, settings=f"{MANY_REQUESTS}reads: [ {place} ]\n") as server:
+        client = server.admin()
+        request = {"workflow": "run", "operation": "create"}
+        wanted = {"request": request, "apply": "auto"}
+        plan = client.do("POST", "projects/default/ensembles/slow/plans", wanted)["id"]
+        at = f"projects/default/ensembles/slow/plans/{plan}"
+        until(lambda: (place / "ran").exists() and "two_1" in (place / "ran").read_text())
+        until(lambda: client.get(at)["state"] == "running")
+        back_up(tmp_path / "home", tmp_path / "backup", with_keys=False)
+        (place / "go").touch()
+        until(lambda: client.get(at)["state"] == "applied")
+        assert client.get(at)["job_status"] == "ok"
+    again = tmp_path / "again"
+    [found] = restore(tmp_path / "backup", again, resumes=False).ensembles
+    # That of the ensemble was kept elsewhere, that of the server is lost.
+    shutil.copy(slow / ".ordito" / "key", Path(found.directory) / ".ordito" / "key")
+    resume(again, new_key=True)
+    with Served(again, settings=f"{MANY_REQUESTS}jobs: {{ resume: always }}\nreads: [ {place} ]\n") as server:
+        client = Client(server.url, client.token)
+        until(lambda: client.get(at)["state"] == "applied")
+        assert client.get(at)["job_status"] == "ok"
+        other = client.do("POST", "projects/default/ensembles/slow/plans", wanted)["id"]
+        until(lambda: client.get(f"projects/default/ensembles/slow/plans/{other}")["state"] == "applied")
+        assert "a fault while plans were kept going" not in server.log.read_text()
 
 
 @pytest.mark.parametrize("seed", range(3))

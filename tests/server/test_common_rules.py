@@ -9,6 +9,7 @@ from pathlib import Path
 
 import urllib3
 
+from ordito.server.limits import DeniedRows
 from tests.server.test_permissions import token_of
 from tests.support.serving import API, Client, Served, until
 
@@ -41,6 +42,114 @@ def test_lists_have_the_fields_that_are_asked_for(admin: Client) -> None:
     wrong = admin.ask("GET", "audit", fields="number,actoin")
     assert (wrong.status, wrong.data["code"]) == (400, "malformed")
     assert wrong.data["hint"] == 'did you mean "action"?'
+
+
+def test_what_was_meant_is_said_wherever_it_stands(admin: Client) -> None:
+    """Fields and values deep in a body, tags, and values of a query."""
+    plans, more = f"{SHOP}/plans", {"If-Match": "*"}
+    for method, path, body, hint in (
+        ("POST", plans, {"request": {"workflow": "deploy", "allw": []}}, 'did you mean "allow"?'),
+        ("POST", plans, {"request": {"workflow": "deploj"}}, 'did you mean "deploy"?'),
+        ("POST", plans, {"request": {"workflow": "deploy"}, "apply": "auot"}, 'did you mean "auto"?'),
+        ("POST", plans, {"request": {"workflow": "deploy"}, "aply": "auto"}, 'did you mean "apply"?'),
+        ("PUT", "projects/default/bindings", {"bindings": [{"kind": "usr"}]}, 'did you mean "user"?'),
+        ("PUT", "projects/default/bindings", {"bindings": [{"kind": "user", "rolle": "x"}]}, 'did you mean "role"?'),
+        ("POST", plans, {"request": {"workflow": "scale", "zzz": 1}}, "it may have: workflow, names"),
+        ("POST", plans, {"request": {"workflow": "deploy"}, "bind": "q"}, "it may be: exact, latest"),
+    ):
+        found = admin.ask(method, path, body, more)
+        assert (found.status, found.data["code"]) == (400, "malformed"), found
+        assert found.data["hint"].startswith(hint), found
+    assert admin.ask("GET", "ensembles", sort="nmae").data["hint"] == 'did you mean "name"?'
+
+
+def test_a_filter_for_what_nothing_can_be_is_refused(admin: Client) -> None:
+    """An empty list would look as if there was nothing."""
+    for path, name, value, hint in (
+        (f"{SHOP}/plans", "state", "redy", 'did you mean "ready"?'),
+        ("ensembles", "status", "eror", 'did you mean "error"?'),
+        ("jobs", "status", "failled", 'did you mean "failed"?'),
+        ("jobs", "status", "x", "it may be: running, interrupted, failed, degraded, cancelled, ok"),
+    ):
+        found = admin.ask("GET", path, None, None, **{name: value})
+        assert (found.status, found.data["code"], found.data["hint"]) == (400, "malformed", hint)
+    assert admin.get(f"{SHOP}/plans", state="open")["items"] == []
+    assert len(admin.get("ensembles", status="ok")["items"]) == len(admin.get("jobs", status="ok")["items"]) == 1
+
+
+def test_lists_say_where_their_stream_goes_on(admin: Client) -> None:
+    """What happens behind a list is told once by a stream that begins with its cursor, and nothing of before."""
+    admin.do("PUT", "freeze", {"reason": "before"})
+    cursors = {path: admin.ask("GET", path).headers["Ordito-Cursor"] for path in ("ensembles", "jobs", "projects")}
+    one = admin.ask("GET", SHOP).headers["Ordito-Cursor"]
+    assert admin.get("events", topic="ensemble:default/shop", after=one)["items"] == []
+    admin.do("DELETE", "freeze")
+    for path, cursor in cursors.items():
+        found = admin.get("events", topic="ensembles", after=cursor, wait=20)["items"]
+        assert [item["type"] for item in found] == ["freeze.changed"], path
+    assert admin.ask("GET", "projects/default").headers["Ordito-Cursor"]
+
+
+def test_what_is_replaced_was_seen(admin: Client) -> None:
+    """Users, groups and projects are changed by who says which version they have seen."""
+    admin.do("POST", "users", {"name": "seen"})
+    admin.do("PUT", "groups/seers", {"members": ["seen"]})
+    for path, method, body in (
+        ("users/seen", "PATCH", {"auditor": True}),
+        ("groups/seers", "PUT", {"members": ["seen", admin.get("me")["name"]]}),
+        ("projects/default", "PATCH", {"description": "as seen"}),
+    ):
+        assert admin.ask(method, path, body).data["code"] == "match-required", path
+        tag = {"If-Match": admin.ask("GET", path).headers["ETag"]}
+        changed = admin.ask(method, path, body, tag)
+        assert changed.status == 200, changed
+        assert changed.headers["ETag"] == admin.ask("GET", path).headers["ETag"], path
+        late = admin.ask(method, path, body, tag)
+        assert (late.status, late.data["code"]) == (412, "changed"), path
+    admin.do("DELETE", "users/seen")
+    admin.do("DELETE", "groups/seers")
+
+
+def test_a_path_with_a_line_break_is_refused_as_all_others(admin: Client) -> None:
+    for path in ("projects/default/packages/0/files/a%0Ab", "%0A"):
+        found = admin.ask("GET", path)
+        assert (found.status, found.headers["Content-Type"]) == (404, "application/problem+json")
+
+
+def test_groups_have_names_and_members(admin: Client) -> None:
+    for name, members, says in (
+        ("-x", ["a"], "no group can be called"),
+        ("a%20b", ["a"], "no group can be called"),
+        ("n" * 64, ["a"], "no group can be called"),
+        ("empty", [], "a group has at least one member"),
+    ):
+        found = admin.ask("PUT", f"groups/{name}", {"members": members})
+        assert (found.status, found.data["code"]) == (400, "malformed"), found
+        assert found.data["detail"].startswith(says)
+        assert found.data["hint"]
+    assert admin.ask("GET", "groups/empty").data["code"] == "unknown-group"
+
+
+def test_a_refusal_says_what_to_do_next(admin: Client) -> None:
+    """With the nearest name of those that may be seen, the command, and the request that does the same."""
+    for path, hint, listed in (
+        ("projects/defalt", 'did you mean "default"?', "projects"),
+        ("projects/defalt/ensembles/shop", 'did you mean "default"?', "projects"),
+        ("projects/default/ensembles/shpo/status", 'did you mean "shop"?', "ensembles"),
+        ("projects/default/ensembles/zzz", "the list has those that you may see", "ensembles"),
+    ):
+        found = admin.ask("GET", path).data
+        assert found["hint"] == hint
+        [step] = found["next"]
+        assert step["words"] == [listed, "list"]
+        assert admin.ask(step["method"], step["path"]).status == 200
+    admin.do("POST", "users", {"name": "blind"})
+    stranger = admin.with_token(token_of(admin, "blind"))
+    assert stranger.ask("GET", "projects/defalt").data["hint"] == "the list has those that you may see"
+    assert admin.ask("DELETE", "freeze", {}).data["hint"] == "leave it out"
+    assert admin.ask("GET", "audit?limit=1&limit=2").data["hint"] == "give it once"
+    [step] = admin.ask("PATCH", "projects/default", {"description": "x"}).data["next"]
+    assert (step["method"], step["path"]) == ("GET", "/api/v1/projects/default")
 
 
 def test_a_single_result_comes_as_yaml(admin: Client) -> None:
@@ -92,7 +201,8 @@ def test_the_audit_log_is_filtered_by_time(tmp_path: Path) -> None:
 
 
 def test_what_is_read_and_refused_is_written_down(served: Served, admin: Client) -> None:
-    """Logs, also those that are followed, once for each reading; and what somebody may not do."""
+    """Logs, also those that are followed, once in a while; and what somebody may not do. No cursor and no offset makes
+    the first reading look like a later one."""
     job = admin.get(f"{SHOP}/jobs")["jobs"][0]["id"]
     where = f"default/shop/{job}"
     first = admin.get(f"{SHOP}/jobs/latest/log")
@@ -104,8 +214,35 @@ def test_what_is_read_and_refused_is_written_down(served: Served, admin: Client)
     admin.do("POST", "users", {"name": "eve"})
     eve = admin.with_token(token_of(admin, "eve"))
     assert eve.ask("GET", "users").status == 403
+    bindings = admin.get("projects/default/bindings")["bindings"]
+    eves = {"kind": "user", "who": "eve", "role": "planner"}
+    owner = {"kind": "user", "who": admin.get("me")["name"], "role": "owner"}
+    admin.do("PUT", "projects/default/bindings", {"bindings": [*bindings, eves, owner]}, {"If-Match": "*"})
+    assert eve.get(f"{SHOP}/jobs/{job}/log", after=1)["begin"] == 1
+    assert eve.get("events", topic=f"log:{where}", after=page["next"])["items"] == []
+    rows = admin.get("audit", action="logs.read", actor="eve")["items"]
+    assert [row["object"] for row in rows] == [where, job]
+    admin.do("PUT", "projects/default/bindings", {"bindings": [*bindings, owner]}, {"If-Match": "*"})
     [denied] = admin.get("audit", actor="eve", outcome="denied")["items"]
     assert (denied["action"], denied["detail"]) == ("get_users", "needs administer")
+
+
+def test_who_is_refused_again_and_again_does_not_fill_the_audit_log(served: Served, admin: Client) -> None:
+    admin.do("POST", "users", {"name": "knocks"})
+    knocks = admin.with_token(token_of(admin, "knocks"))
+    for _ in range(50):
+        assert knocks.ask("GET", "users").status == 403
+    assert knocks.ask("GET", "groups").status == 403
+    rows = admin.get("audit", actor="knocks", outcome="denied", limit=500)["items"]
+    assert [row["action"] for row in rows] == ["get_groups", *["get_users"] * 10]
+    now = time.monotonic()
+    counts = DeniedRows(lambda: now)
+    assert [counts.take("x", "look") is not None for _ in range(15)] == [True] * 10 + [False] * 5
+    assert counts.take("y", "look") == ""
+    assert sum(counts.take("x", f"look {number}") == "" for number in range(500)) == 300 - 15
+    now += 61
+    assert counts.take("x", "look") == "; 5 more were refused before, and have no row"
+    assert counts.take("x", "look") == ""
 
 
 def test_what_is_over_is_forgotten(tmp_path: Path) -> None:

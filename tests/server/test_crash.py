@@ -11,6 +11,7 @@ from pathlib import Path
 
 import urllib3
 
+from ordito.server.operating.inspecting import verify
 from tests.cli.program import until
 from tests.support.serving import Client, Served
 from tests.support.thorough import examples
@@ -61,7 +62,7 @@ def test_what_was_confirmed_survives_being_killed(tmp_path: Path) -> None:
             names = {one["name"] for one in client.get("projects")["items"]}
             assert {line.split()[1] for line in confirmed if line.startswith("projects ")} <= names
             head = client.get("audit/head")
-            assert not head["broken"]
+            assert not verify(tmp_path / "home", head["head"]).broken
             # Each change has its row: not more, and not fewer.
             with sqlite3.connect(tmp_path / "home" / "server.db") as db:
                 made = sum(

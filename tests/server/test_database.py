@@ -8,10 +8,10 @@ from pathlib import Path
 
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, delete, insert, select, update
 
 from ordito.server.database.database import MIGRATIONS, NEWEST, Database
-from ordito.server.database.tables import METADATA
+from ordito.server.database.tables import ENSEMBLES, METADATA, PROJECTS
 
 
 def test_the_migrations_make_the_tables(tmp_path: Path) -> None:
@@ -46,6 +46,25 @@ def test_an_older_database_is_copied_before_it_is_changed(tmp_path: Path) -> Non
         ]
     with closing(sqlite3.connect(tmp_path / "server.db.0001")) as copy:
         assert copy.execute("SELECT name, directory FROM ensemble").fetchall() == [("prod", "/somewhere")]
+
+
+def test_what_was_made_of_a_table_is_made_anew_after_a_change(tmp_path: Path) -> None:
+    """Of this table, once the change is there; also where another was refused meanwhile."""
+    database = Database(tmp_path / "server.db")
+    try:
+        before = database.versions(PROJECTS, ENSEMBLES)
+        row = {"name": "a", "description": "", "created": 1.0}
+        database.write_now(lambda connection: connection.execute(insert(PROJECTS).values(**row)))
+        made = database.versions(PROJECTS, ENSEMBLES)
+        assert (made[0] == before[0], made[1] == before[1]) == (False, True)
+        database.read_now(lambda connection: connection.execute(select(PROJECTS)).all())
+        assert database.versions(PROJECTS, ENSEMBLES) == made
+        database.write_now(lambda connection: connection.execute(update(PROJECTS).values(description="x")))
+        changed = database.versions(PROJECTS)
+        database.write_now(lambda connection: connection.execute(delete(PROJECTS)))
+        assert len({made[0], *changed, *database.versions(PROJECTS)}) == 3
+    finally:
+        database.close()
 
 
 def test_makers_of_tokens_are_taken_from_the_audit_log(tmp_path: Path) -> None:

@@ -143,6 +143,41 @@ def test_secrets_go_in_and_never_out(place: Place) -> None:
     assert (gone.status, gone.data["code"]) == (404, "unknown-secret")
 
 
+def test_the_value_of_a_sensitive_input_stands_in_no_spec(place: Place) -> None:
+    """However it is written; and one that was there already, or came there beside the server, is given to nobody."""
+    client, where, manifest = place.client, f"{ENSEMBLE}/spec", place.shop / "ensemble.yaml"
+    text = client.get(where)["text"]
+    for written in (
+        f"{{ pass: {VALUE} }}",
+        f'\n    size: 2\n    pass: "{VALUE}"   # of the database',
+        f"{{ pass: {{ literal: {VALUE} }} }}",
+        f"{{ pass: {{ env: NOT_THERE, default: {VALUE} }} }}",
+        f"\n    pass: |-\n      {VALUE}\n",
+        f"{{}}\n  environments:\n    prod:\n      inputs: {{ pass: {VALUE} }}\n",
+    ):
+        new = text.replace("inputs: {}", f"inputs: {written}")
+        assert VALUE in new
+        refused = client.ask("PUT", where, {"text": new}, {"If-Match": "*"})
+        assert (refused.status, refused.data["code"]) == (422, "plain-credential"), (written, refused)
+        assert "secret: NAME" in refused.data["hint"]
+        assert client.ask("POST", f"{where}/check", {"text": new}).data["code"] == "plain-credential"
+        before = manifest.read_text()
+        manifest.write_text(before.replace(text, new))
+        shown = client.ask("GET", where)
+        assert VALUE not in shown.body.decode(), written
+        assert shown.data["text"].count("(sensitive)") == 1
+        for one in ('"', "|-"):
+            new = new.replace(one, "")
+        assert shown.data["text"].replace('"', "").replace("(sensitive)", VALUE).split() == new.split()
+        bodies = [client.ask("GET", f"{ENSEMBLE}/{path}") for path in ("spec/evaluated", "inputs", "state", "status")]
+        assert not [one for one in bodies if VALUE in one.body.decode()]
+        back = client.ask("PUT", where, {"text": shown.data["text"]}, {"If-Match": shown.headers["ETag"]})
+        assert back.data["code"] == "plain-credential"
+        done = client.ask("PUT", where, {"text": text}, {"If-Match": shown.headers["ETag"]})
+        assert done.status == 200, done
+        assert manifest.read_text() == before
+
+
 def test_outputs_files_and_differences(place: Place) -> None:
     client = place.client
     outputs = client.get(f"{ENSEMBLE}/outputs")["outputs"]

@@ -16,8 +16,9 @@ import pytest
 from ordito.server.processes.sandbox import Visible, refuse_without_sandbox, words
 from ordito.server.refused import ServerRefused
 from tests.cli.program import until
-from tests.server.conftest import deployed
+from tests.server.conftest import SERVICE, deployed
 from tests.server.test_starting import refused
+from tests.support.packages import META, META_PLACE, packed, send_package
 from tests.support.real.needs import lacking, need
 from tests.support.serving import MANY_REQUESTS, Client, Served, children_of, is_gone
 from tests.support.yaml_files import read_yaml
@@ -46,6 +47,10 @@ for id in /proc/[0-9]*; do
   tr '\\0' ' ' < $id/cmdline | grep -q 'ordito.server {home}' && seen="$seen server"
 done
 {{ : > {other}/written; }} 2> /dev/null
+if tr '\\0' ' ' < /proc/1/cmdline | grep -q fork_server; then
+  [ "$(readlink /proc/1/fd/1)" = /dev/null ] || seen="$seen output"
+  echo "Ordito serves FORGED" >> /proc/1/fd/2
+fi
 {{ : > /etc/written-by-spy; }} 2> /dev/null && rm /etc/written-by-spy && seen="$seen etc"
 while [ -e {mine}/hold ]; do : > {mine}/held; read -t 0.1 <> <(:); done
 printf '{{"SEEN": "saw:%s"}}' "$seen" > "$ORDITO_OUTPUTS"
@@ -128,6 +133,9 @@ def test_an_operation_sees_nothing_of_others(two: Two) -> None:
     assert (found["state"], found["job_status"]) == ("applied", "ok"), found
     assert seen(two.mine) == "saw:"
     assert not (two.other / "written").exists()
+    until(lambda: "FORGED" in two.server.log.read_text())
+    said = [line for line in two.server.log.read_text().splitlines() if "FORGED" in line]
+    assert set(said) == {"a process: Ordito serves FORGED"}
 
 
 RESTART = {"request": {"workflow": "restart", "all": True}, "apply": "auto"}
@@ -163,6 +171,23 @@ def test_a_new_ensemble_of_a_project_is_seen_at_once(two: Two) -> None:
     two.client.do("POST", "projects/other/ensembles", body)
     assert two.client.get("projects/other/ensembles/second/status")["instances"]
     assert two.client.get("projects/other/ensembles/shop/status")["instances"]
+
+
+def test_an_archive_that_is_sent_again_stays_the_one_that_sandboxes_have(two: Two) -> None:
+    """Whichever project sends it: a sandbox that runs would look for the file that it was given."""
+    archive = packed({META_PLACE: META, "service.yaml": SERVICE, "say.sh": "echo hello\n"})
+    first = send_package(two.client, "mine", archive)
+    assert first.status == 201
+    package = first.data["digest"]
+    two.client.do("POST", "projects/mine/ensembles", {"name": "packed", "package": package})
+
+    wanted = {"request": {"workflow": "deploy"}}
+    plans = "projects/mine/ensembles/packed/plans"
+    for _ in range(2):
+        made = two.client.do("POST", plans, wanted)["id"]
+        until(lambda: two.client.get(f"{plans}/{made}")["state"] != "planning")  # noqa: B023
+        assert two.client.get(f"{plans}/{made}")["state"] == "ready", two.client.get(f"{plans}/{made}")
+        assert send_package(two.client, "other", archive).status in (200, 201)
 
 
 def test_a_job_goes_on_inside_while_the_server_is_gone(two: Two) -> None:

@@ -252,13 +252,12 @@ def test_a_log_is_read_backwards_and_narrowed(failed: Client) -> None:
 def test_a_text_is_found_in_a_log(failed: Client) -> None:
     path = f"{SHOP}/jobs/latest/log/search"
     found = failed.get(path, q="NO room")
-    assert [(one["step"], one["line"], one["text"]) for one in found["items"]] == [
-        ("db_1.Standard.start", 0, "no room left"),
-        ("db_1.Standard.start", 0, "no room left"),
-    ]
+    assert [(one["step"], one["line"]) for one in found["items"]] == [("db_1.Standard.start", 0)] * 2
+    # What one program prints may come in several pieces, and a text is that of its piece.
+    assert all("no room left".startswith(one["text"]) for one in found["items"])
     assert found["next"] is None
     there = failed.get(f"{SHOP}/jobs/latest/log", after=found["items"][1]["offset"])
-    assert there["pieces"][0]["text"] == "no room left\n"
+    assert "".join(piece["text"] for piece in there["pieces"]) == "no room left\n"
     first = failed.get(path, q="room", limit=1)
     assert len(first["items"]) == 1
     assert failed.get(path, q="room", after=first["next"])["items"] == found["items"][1:]
@@ -268,10 +267,11 @@ def test_a_text_is_found_in_a_log(failed: Client) -> None:
 
 def test_what_a_log_can_be_narrowed_by(failed: Client) -> None:
     found = failed.get(f"{SHOP}/jobs/latest/log/facets")
-    assert [(one["name"], one["pieces"]) for one in found["steps"]] == [
-        ("db_1.Standard.create", 1),
-        ("db_1.Standard.start", 2),
-    ]
+    # What one program prints may come in several pieces.
+    printed = {one["name"]: one["pieces"] for one in found["steps"]}
+    assert [*printed] == ["db_1.Standard.create", "db_1.Standard.start"]
+    assert printed["db_1.Standard.create"] >= 1
+    assert printed["db_1.Standard.start"] >= 2
     assert [one["name"] for one in found["instances"]] == ["db_1"]
     assert [one["name"] for one in found["operations"]] == ["Standard.create", "Standard.start"]
     assert (found["steps"][0]["first"], found["more"]) == (0, 0)

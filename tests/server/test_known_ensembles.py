@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +21,7 @@ from tests.server.test_permissions import token_of
 from tests.support.serving import Client, Served, until
 
 ENSEMBLES = "projects/default/ensembles"
+WAIT = {"Prefer": "wait=30"}
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +156,7 @@ def test_a_list_is_filtered(client: Client) -> None:
 
     assert names(label="color=green") == ["green"]
     assert names(label=["team=x", "color"]) == ["blue", "green"]
-    assert names(q="GREE") == ["green"]
+    assert names(q="GREEN") == ["green"]
     assert "shop" in names(status="ok")
     assert "green" not in names(status="ok")
     assert not {"green", "shop"} & set(names(attention="true"))
@@ -170,6 +173,53 @@ def test_labels_are_set_and_removed(client: Client) -> None:
     assert client.ask("PATCH", f"{ENSEMBLES}/labels", {"labels": {"no good": "1"}}).data["code"] == "malformed"
 
 
+def removed(client: Client, name: str, **query: Any) -> Any:
+    """What went with an ensemble that was removed as it was looked at."""
+    found = client.get(f"{ENSEMBLES}/{name}/removal")
+    assert client.ask("DELETE", f"{ENSEMBLES}/{name}", digest=found["digest"], **query).status == 204
+    return found
+
+
+def test_what_goes_with_a_removed_ensemble_is_looked_at_first(client: Client, server: Served) -> None:
+    """No plan may be open; the numbers are as they were seen; all that the server knew is put aside as JSON, and the
+    files of plans are gone."""
+    where = f"{ENSEMBLES}/full"
+    client.do("POST", ENSEMBLES, {"name": "full", "package": "shop:2.4"})
+    client.do("PUT", f"{where}/rules", {"rules": [{}]}, {"If-Match": "*"})
+    plan = client.do("POST", f"{where}/plans", {"request": {"workflow": "deploy"}, "comment": "the first"}, WAIT)["id"]
+    refused = client.ask("DELETE", where)
+    assert (refused.status, refused.data["code"]) == (409, "in-use")
+    assert plan in refused.data["detail"]
+    assert client.get(f"{where}/removal")["open_plans"] == [plan]
+    client.do("POST", f"{where}/plans/{plan}/discard")
+    refused = client.ask("DELETE", where)
+    assert (refused.status, refused.data["code"]) == (428, "match-required")
+    assert "1 plan, 1 rule" in refused.data["detail"]
+    seen = client.get(f"{where}/removal")
+    assert [seen[name] for name in ("instances", "plans", "rules", "roles", "open_plans")] == [0, 1, 1, 0, []]
+    client.do("PUT", f"{where}/freeze", {"reason": "not now"})
+    assert client.ask("DELETE", where, digest=seen["digest"]).data["code"] == "changed"
+    assert list((server.home / "plans").glob(f"{plan}.*"))
+    assert removed(client, "full")["freezes"] == 1
+    [aside] = (server.home / "removed").glob("default-full-*")
+    rows = json.loads((aside / "of-the-server.json").read_text())
+    assert [(row["id"], row["comment"]) for row in rows["plan"]] == [(plan, "the first")]
+    assert (rows["freeze"][0]["reason"], len(rows["rules"]), rows["ensemble"][0]["name"]) == ("not now", 1, "full")
+    assert not list((server.home / "plans").glob(f"{plan}.*"))
+    [row] = client.get("audit", action="ensemble.remove", limit=1)["items"]
+    assert row["detail"] == "1 plan, 1 rule, 1 freeze"
+
+
+def test_files_of_plans_that_nobody_knows_are_removed_at_the_start(tmp_path: Path) -> None:
+    with Served(tmp_path) as made:
+        made.stop()
+    (tmp_path / "plans").mkdir(exist_ok=True)
+    for name in ("pl_1.json", "pl_1.drawn"):
+        (tmp_path / "plans" / name).write_text("left")
+    with Served(tmp_path):
+        assert not list((tmp_path / "plans").iterdir())
+
+
 def test_a_removed_ensemble_is_put_aside(client: Client, server: Served) -> None:
     client.do("POST", ENSEMBLES, {"name": "gone", "package": "shop:2.4"})
     client.do("POST", f"{ENSEMBLES}/gone/plans", {"request": {"workflow": "deploy"}, "apply": "auto"},
@@ -178,7 +228,7 @@ def test_a_removed_ensemble_is_put_aside(client: Client, server: Served) -> None
     assert (refused.status, refused.data["code"]) == (409, "instances-exist")
     assert "forget=2" in refused.data["hint"]
     assert client.ask("DELETE", f"{ENSEMBLES}/gone?forget=1").status == 409
-    assert client.ask("DELETE", f"{ENSEMBLES}/gone?forget=2").status == 204
+    assert removed(client, "gone", forget=2)["plans"] == 1
     assert client.ask("GET", f"{ENSEMBLES}/gone").status == 404
     assert not (server.home / "projects/default/ensembles/gone").exists()
     [aside] = (server.home / "removed").glob("default-gone-*")
@@ -201,6 +251,21 @@ def test_names_packages_and_paths_are_checked(client: Client) -> None:
     both = {"name": "x", "package": "shop:2.4", "path": "/srv"}
     assert client.ask("POST", ENSEMBLES, both).data["code"] == "malformed"
     assert client.ask("POST", ENSEMBLES, {"name": "../x", "package": "shop:2.4"}).data["code"] == "malformed"
+
+
+def test_a_project_has_so_many_ensembles(tmp_path: Path) -> None:
+    settings = "limits: { requests: 100000, unknown: 100000, project_ensembles: 2 }\n"
+    with Served(tmp_path / "home", deployed(tmp_path), settings=settings) as server:
+        admin = server.admin()
+        assert send(admin, shop(), "shop:2.4").status == 201
+        made = {"package": "shop:2.4"}
+        assert admin.do("POST", ENSEMBLES, {"name": "second", **made})["exists"]
+        full = admin.ask("POST", ENSEMBLES, {"name": "third", **made})
+        assert (full.status, full.data["code"]) == (409, "limit-reached")
+        assert "project_ensembles" in full.data["hint"]
+        assert admin.ask("POST", ENSEMBLES, {"name": "second", **made}).data["code"] == "exists"
+        assert admin.ask("DELETE", f"{ENSEMBLES}/second").status == 204
+        assert admin.do("POST", ENSEMBLES, {"name": "third", **made})["exists"]
 
 
 def test_what_may_be_seen_is_found(client: Client) -> None:

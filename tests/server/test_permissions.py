@@ -15,8 +15,9 @@ import pytest
 from ordito.server.permissions import AUDITOR, OF_SERVER, ROLES, Access, Permission
 from ordito.server.route import BASE, Route
 from ordito.server.routes.table import ROUTES
-from tests.server.conftest import deployed
+from tests.server.conftest import SERVICE, deployed
 from tests.server.test_signing_in import Browser
+from tests.support.packages import META, META_PLACE, packed, send_package
 from tests.support.serving import Client, Served
 
 MINE, OTHER = "mine", "other"
@@ -34,6 +35,8 @@ class Somebody(msgspec.Struct, frozen=True):
     permissions: frozenset[Permission]
     on_server: frozenset[Permission] = frozenset()
     elsewhere: frozenset[Permission] = frozenset()
+    of_part: bool = False
+    """Whether the permissions are in one ensemble only."""
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +52,21 @@ def everybody(server: Served) -> list[Somebody]:
     admin = server.admin()
     for project in (MINE, OTHER):
         admin.do("POST", "projects", {"name": project})
+    # Only administrators name paths of the server.
+    shop = next(iter(admin.get("ensembles")["items"]))
+    assert shop["project"] == "default"
+    columns = "name, directory, created"
+    with sqlite3.connect(server.home / "server.db") as db:
+        for project in (MINE, OTHER):
+            copied = f"SELECT ?, {columns} FROM ensemble WHERE project = 'default'"
+            db.execute(f"INSERT INTO ensemble (project, {columns}) {copied}", (project,))
     bindings = [{"kind": "user", "who": admin.get("me")["name"], "role": "owner"}]
     found = [Somebody("nobody", "", is_known=False, permissions=frozenset())]
     for role in ROLES:
         admin.do("POST", "users", {"name": role})
         bindings.append({"kind": "user", "who": role, "role": role})
+    bindings.append({"kind": "user", "who": "visitor", "role": "maintainer", "ensemble": "shop"})
+    admin.do("POST", "users", {"name": "visitor"})
     admin.do("POST", f"projects/{MINE}/accounts", {"name": "robot"})
     bindings.append({"kind": "account", "who": "robot", "role": "operator"})
     admin.do("PUT", "groups/team", {"members": ["approver"]})
@@ -63,13 +76,16 @@ def everybody(server: Served) -> list[Somebody]:
     for role, permissions in ROLES.items():
         more = ROLES["planner"] if role == "approver" else frozenset()
         found.append(Somebody(role, token_of(admin, role), is_known=True, permissions=permissions | more))
+    token = token_of(admin, "visitor")
+    found.append(Somebody("visitor", token, is_known=True, permissions=ROLES["maintainer"], of_part=True))
     robot = admin.do("POST", f"projects/{MINE}/accounts/robot/tokens", {"name": "t"})["token"]
     found.append(Somebody("robot", robot, is_known=True, permissions=ROLES["operator"]))
     narrow = {"name": "narrow", "role": "viewer"}
-    token = admin.with_token(token_of(admin, "owner")).do("POST", "me/tokens", narrow)["token"]
+    owner = next(admin.with_token(one.token) for one in found if one.name == "owner")
+    token = owner.do("POST", "me/tokens", narrow)["token"]
     found.append(Somebody("narrowed", token, is_known=True, permissions=ROLES["viewer"]))
     elsewhere = {"name": "elsewhere", "projects": [OTHER]}
-    token = admin.with_token(token_of(admin, "owner")).do("POST", "me/tokens", elsewhere)["token"]
+    token = owner.do("POST", "me/tokens", elsewhere)["token"]
     found.append(Somebody("narrowed to another project", token, is_known=True, permissions=frozenset()))
     admin.do("POST", "users", {"name": "stranger"})
     found.append(Somebody("stranger", token_of(admin, "stranger"), is_known=True, permissions=frozenset()))
@@ -78,21 +94,13 @@ def everybody(server: Served) -> list[Somebody]:
     found.append(Somebody("auditor", token_of(admin, "auditor"), True, read, AUDITOR & OF_SERVER, read))
     admin.do("POST", "users", {"name": "gone"})
     token = token_of(admin, "gone")
-    admin.do("PATCH", "users/gone", {"disabled": True})
+    admin.do("PATCH", "users/gone", {"disabled": True}, {"If-Match": "*"})
     found.append(Somebody("disabled", token, is_known=False, permissions=frozenset()))
     admin.do("POST", "users", {"name": "late"})
     token = token_of(admin, "late")
     with sqlite3.connect(server.home / "server.db") as db:
         db.execute("UPDATE token SET expires = ? WHERE owner = 'late'", (time.time() - 1,))
     found.append(Somebody("expired", token, is_known=False, permissions=frozenset()))
-    # Only administrators name paths of the server.
-    shop = next(iter(admin.get("ensembles")["items"]))
-    assert shop["project"] == "default"
-    columns = "name, directory, created"
-    with sqlite3.connect(server.home / "server.db") as db:
-        for project in (MINE, OTHER):
-            copied = f"SELECT ?, {columns} FROM ensemble WHERE project = 'default'"
-            db.execute(f"INSERT INTO ensemble (project, {columns}) {copied}", (project,))
     return found
 
 
@@ -130,6 +138,8 @@ def expected(route: Route, who: Somebody, project: str) -> int:
     permissions = who.permissions if project == MINE else who.elsewhere
     if Permission.READ not in permissions:
         return 404
+    if who.of_part and "{ensemble}" not in route.path:
+        return 0 if route.of_part else 403
     return 0 if access in permissions else 403
 
 
@@ -172,6 +182,33 @@ def test_a_list_has_only_what_may_be_seen(server: Served, everybody: list[Somebo
         wanted = {MINE} if Permission.READ in who.permissions else set()
         wanted |= {OTHER, "default"} if Permission.READ in who.elsewhere else set()
         assert found == wanted, who.name
+
+
+def test_who_sees_one_ensemble_sees_what_belongs_to_it(server: Served, everybody: list[Somebody]) -> None:
+    """Of the packages of the project the one of which it is made; not who has which role, nor the rules of others."""
+    clients = {one.name: Client(server.url, one.token) for one in everybody}
+    files = {META_PLACE: META, "service.yaml": SERVICE, "say.sh": "echo hello\n"}
+    first, second = (
+        send_package(clients["owner"], MINE, packed({**files, "more": more}), f"shop:{more}").data["digest"]
+        for more in ("1", "2")
+    )
+    visitor, viewer, where = clients["visitor"], clients["viewer"], f"projects/{MINE}/packages"
+    assert {one["digest"] for one in viewer.get(where)["items"]} == {first, second}
+    assert visitor.get(where)["items"] == []
+    with sqlite3.connect(server.home / "server.db") as db:
+        db.execute("UPDATE ensemble SET package = ? WHERE project = ?", (first, MINE))
+    assert [one["digest"] for one in visitor.get(where)["items"]] == [first]
+    for path in ("", "/files/service.yaml", "/content", "/topology"):
+        assert visitor.ask("GET", f"{where}/shop:1{path}").status == 200
+        for other in ("shop:2", second, "shop:3"):
+            found = visitor.ask("GET", f"{where}/{other}{path}")
+            assert (found.status, found.data["code"]) == (404, "unknown-package")
+            assert "shop:2" not in found.data.get("hint", "")
+    assert visitor.get(f"projects/{MINE}")["name"] == MINE
+    assert [one["name"] for one in visitor.get(f"projects/{MINE}/ensembles")["items"]] == ["shop"]
+    for path in ("bindings", "rules"):
+        assert visitor.ask("GET", f"projects/{MINE}/{path}").status == 403
+        assert viewer.ask("GET", f"projects/{MINE}/{path}").status == 200
 
 
 def test_outputs_are_for_those_who_may_see_what_is_printed(server: Served, everybody: list[Somebody]) -> None:

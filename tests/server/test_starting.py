@@ -15,10 +15,20 @@ from ordito.cli.main import run
 from ordito.server.refused import ServerRefused
 from ordito.server.settings import read_settings
 from tests.cli.program import until
-from tests.server.conftest import deployed
+from tests.server.conftest import SERVICE, deployed
+from tests.server.test_signing_in import GOOD, Browser
 from tests.support.serving import Client, Served, children_of, environment_of, is_gone
 
 ENSEMBLE = "projects/default/ensembles/shop"
+RESTART = {"request": {"workflow": "restart", "all": True}, "apply": "auto"}
+
+
+def ended(client: Client, request: object) -> str:
+    """The state in which a plan ends that is asked for."""
+    plan = client.do("POST", f"{ENSEMBLE}/plans", request)["id"]
+    states = ("planning", "queued", "starting", "running")
+    until(lambda: client.get(f"{ENSEMBLE}/plans/{plan}")["state"] not in states)
+    return str(client.get(f"{ENSEMBLE}/plans/{plan}")["state"])
 
 
 def refused(home: Path, *words: str) -> str:
@@ -138,6 +148,100 @@ def test_those_that_answer_get_few_variables(tmp_path: Path, monkeypatch: pytest
         found = environment_of(forking)
         assert "FOR_OPERATIONS" in found
         assert "DATABASE_PASSWORD" not in found
+
+
+SPIES = """\
+[ -e {place}/spies ] || exit 0
+readlink /proc/$PPID/fd/1 > {place}/output
+echo "Ordito serves FORGED" >> /proc/$PPID/fd/2
+"""
+
+
+def test_operations_have_neither_the_output_of_the_server_nor_its_umask(tmp_path: Path) -> None:
+    """Its output has links that sign in, and its log is believed; what a job writes is for whom a command writes it."""
+    (tmp_path / "spy.sh").write_text(SPIES.format(place=tmp_path))
+    shop = deployed(tmp_path, service=SERVICE.replace("say.sh", "spy.sh"))
+    (tmp_path / "spies").touch()
+    with Served(tmp_path / "home", shop, settings=f"reads: [ {tmp_path} ]\n") as server:
+        assert ended(server.admin(), RESTART) == "applied"
+        assert (tmp_path / "output").read_text() == "/dev/null\n"
+        until(lambda: "FORGED" in server.log.read_text())
+        assert "a process: Ordito serves FORGED" in server.log.read_text().splitlines()
+        assert "\nOrdito serves FORGED" not in server.log.read_text()
+    records = list((shop / "jobs").glob("*.yaml"))
+    assert len(records) == 2
+    assert len({path.stat().st_mode for path in records}) == 1
+
+
+def test_a_fault_of_a_runner_is_in_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = "raise ZeroDivisionError('which nobody foresaw')"
+    code = f"import ordito.app.unattended\ndef fault(*_):\n    {fault}\nordito.app.unattended.carry_out = fault\n"
+    shop = deployed(tmp_path)
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "sitecustomize.py").write_text(code)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "more"))
+    with Served(tmp_path / "home", shop, settings="variables: [ PYTHONPATH ]\n") as server:
+        assert ended(server.admin(), RESTART) == "faulty"
+        until(lambda: "a process: ZeroDivisionError: which nobody foresaw" in server.log.read_text())
+
+
+SPEAKS = """\
+import logging, pathlib, warnings
+import ordito.app.unattended as unattended
+
+carry_out = unattended.carry_out
+
+def speaks(*given):
+    pathlib.Path("{place}/begun").touch()
+    open("{place}/gate").read()
+    logging.getLogger("ordito").error("nobody hears this")
+    warnings.warn("nor this")
+    return carry_out(*given)
+
+unattended.carry_out = speaks
+"""
+
+
+def test_a_runner_goes_on_when_nobody_hears_it_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it says goes to the server, which is gone; what it does does not end with that."""
+    shop = deployed(tmp_path)
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "sitecustomize.py").write_text(SPEAKS.format(place=tmp_path))
+    os.mkfifo(tmp_path / "gate")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "more"))
+    settings = f"variables: [ PYTHONPATH ]\nreads: [ {tmp_path} ]\n"
+    with Served(tmp_path / "home", shop, settings=settings) as server:
+        client = server.admin()
+        plan = client.do("POST", f"{ENSEMBLE}/plans", RESTART)["id"]
+        until((tmp_path / "begun").exists)
+        server.stop(signal.SIGKILL)
+    (tmp_path / "gate").write_text("go on")
+    with Served(tmp_path / "home", settings=settings) as again:
+        client = admin_of(again, client)
+        until(lambda: client.get(f"{ENSEMBLE}/plans/{plan}")["state"] == "applied")
+        assert client.get(f"{ENSEMBLE}/plans/{plan}")["job_status"] == "ok"
+
+
+def test_no_link_is_made_where_an_administrator_has_a_password(tmp_path: Path) -> None:
+    """Whoever reads the output of a later start gets nothing from it, however many administrators have none."""
+    with Served(tmp_path) as server:
+        admin = server.admin()
+        admin.do("POST", "users", {"name": "second", "admin": True})
+    with Served(tmp_path) as server:
+        assert server.link
+        link = admin_of(server, admin).do("POST", "users/second/reset")["link"].rpartition("#")[2]
+        second = Browser(server.url)
+        assert second.ask("POST", "sessions", {"link": link}).status == 201
+        assert second.ask("PUT", "me/password", {"new": GOOD}).status == 204
+    with Served(tmp_path) as server:
+        server.stop()
+        assert server.process.stdout is not None
+        assert server.process.stdout.read() == ""
+
+
+def admin_of(server: Served, before: Client) -> Client:
+    """The administrator of a server that was started again."""
+    return Client(server.url, before.token)
 
 
 @pytest.mark.parametrize("limit", ["query_memory: 20000000", "query_seconds: 0.0001"])

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from hypothesis import strategies as st
 from ordito.cli.main import run
 from tests.cli.program import until
 from tests.server.conftest import deployed
-from tests.support.serving import Client, Served
+from tests.server.test_permissions import token_of
+from tests.support.serving import MANY_REQUESTS, Client, Events, Served
 from tests.support.thorough import examples
 
 SLOW = """\
@@ -127,7 +129,7 @@ def test_a_stream_is_told_that_the_server_stops(tmp_path: Path) -> None:
         stream = server.admin().stream("ensemble:default/shop")
         assert [one["type"] for one in islice(stream, 2)] == ["ensemble.changed", "stream.live"]
         server.process.send_signal(signal.SIGTERM)
-        assert [one["type"] for one in stream] == ["stream.closing"]
+        assert [(one["type"], one["again_in"]) for one in stream] == [("stream.closing", 5)]
         assert server.process.wait(60) == 0
 
 
@@ -188,3 +190,54 @@ def test_a_stream_goes_on_from_what_was_read_apart(admin: Client) -> None:
     assert {item["topic"] for item in again["items"]} == {topics[1]}
     assert admin.get("events", topic=topics[::-1], after=again["next"])["items"] == []
     assert admin.ask("GET", "events", topic="inbox", after=read[0]).data["code"] == "bad-cursor"
+
+
+def test_the_audit_log_is_followed_by_those_who_may_read_it(served: Served, admin: Client) -> None:
+    """Each row once, also over a lost connection; nobody else is told, in no topic."""
+    admin.do("POST", "users", {"name": "quiet"})
+    quiet = admin.with_token(token_of(admin, "quiet"))
+    refused = quiet.ask("GET", "events", topic="audit")
+    assert (refused.status, refused.data["code"]) == (403, "forbidden")
+    begin = admin.get("events", topic=["audit", "ensembles"])
+    admin.do("POST", "projects", {"name": "followed"})
+    admin.do("DELETE", "projects/followed")
+    first = admin.get("events", topic="audit", after=begin["next"], wait=20)
+    rest = admin.get("events", topic="audit", after=first["next"])["items"]
+    told = [(one["action"], one["object"], one["outcome"]) for one in (*first["items"], *rest)]
+    assert told == [("project.make", "followed", "done"), ("project.remove", "followed", "done")]
+    rows = admin.get("audit", limit=2)["items"]
+    assert [one["number"] for one in (*first["items"], *rest)] == [row["number"] for row in reversed(rows)]
+    assert admin.get("events", topic="ensembles", after=begin["next"])["items"] == []
+
+
+def test_who_works_on_an_ensemble_and_what_waits_is_told(tmp_path: Path) -> None:
+    shop = deployed(tmp_path)
+    say = (shop.parent / "say.sh").read_text()
+    with Served(tmp_path / "home", shop, settings=f"{MANY_REQUESTS}reads: [ {tmp_path} ]\n") as server:
+        admin = server.admin()
+        (tmp_path / "waiting").touch()
+        (tmp_path / "say.sh").write_text(f"while [ -e {tmp_path}/waiting ]; do sleep 0.05; done\n{say}")
+        stream = admin.stream("ensemble:default/shop")
+        seen = []
+        for one in stream:
+            seen.append(one)
+            if one["type"] == "stream.live":
+                break
+        body = {"request": {"workflow": "run", "operation": "Standard.start"}, "apply": "auto"}
+        path = "projects/default/ensembles/shop/plans"
+        admin.do("POST", path, body)
+        until_told(stream, seen, lambda one: one["type"] == "lock.changed" and one["holder"])
+        admin.do("POST", path, body)
+        until_told(stream, seen, lambda one: one["type"] == "queue.changed" and one["queued"] == 1)
+        (tmp_path / "waiting").unlink()
+        until_told(stream, seen, lambda one: one["type"] == "queue.changed" and one["queued"] == 0)
+        until_told(stream, seen, lambda one: one["type"] == "lock.changed" and one["holder"] is None)
+
+
+def until_told(stream: Events, seen: list[dict[str, Any]], fits: Callable[[dict[str, Any]], object]) -> None:
+    """Take what a stream tells until there is what fits."""
+    for one in stream:
+        seen.append(one)
+        if fits(one):
+            return
+    raise AssertionError(seen)

@@ -126,6 +126,24 @@ def test_nothing_else_of_the_machine_is_shown(machine: Machine, value: str) -> N
     assert PRIVATE not in machine.server.log.read_text()
 
 
+@pytest.mark.parametrize(
+    ("value", "says", "names"),
+    [
+        ("{ env: SECRET }", 'variable "SECRET" is not set', "`variables` of server.yaml"),
+        ("{ file: /etc/passwd }", "cannot read", "`reads` of server.yaml"),
+        ("{ file: ../../../private.txt }", "leads out of the ensemble's directory", "`reads` of server.yaml"),
+    ],
+)
+def test_what_can_be_done_about_it_is_said(machine: Machine, value: str, says: str, names: str) -> None:
+    """At a server nobody sets a variable before a command, and no path of its machine is shown."""
+    [found] = machine.with_input(value).data["diagnostics"]
+    assert says in found["message"]
+    assert names in found["hint"]
+    assert "{ secret: NAME }" in found["hint"]
+    assert "before you call ordito" not in found["hint"]
+    assert str(machine.place) not in found["message"] + found["hint"]
+
+
 def test_whether_a_file_exists_is_not_told(machine: Machine) -> None:
     there = machine.with_input(f"{{ file: {machine.place}/private.txt }}").data
     not_there = machine.with_input(f"{{ file: {machine.place}/privatd.txt }}").data

@@ -196,7 +196,8 @@ def test_after_a_day_a_webhook_is_paused_and_that_is_told(outbox: Outbox, receiv
     assert 23 * 3600 <= outbox.clock.now - BEGINNING <= 24 * 3600
     assert receiver._came.qsize() == len(PAUSES) + 1
     assert [row.paused for row in outbox.rows(WEBHOOKS)] == [True, False]
-    last = outbox.database.read_now(lambda c: c.execute(select(EVENTS).order_by(EVENTS.c.number.desc())).first())
+    told = select(EVENTS).where(EVENTS.c.project != "").order_by(EVENTS.c.number.desc())
+    last = outbox.database.read_now(lambda c: c.execute(told).first())
     assert last is not None
     assert (last.type, last.project, msgspec.json.decode(last.body)["webhook"]) == ("webhook.paused", "shop", "one")
     audit = outbox.database.read_now(lambda c: c.execute(select(AUDIT)).one())
@@ -292,7 +293,9 @@ def test_only_what_is_listed_may_be_reached(host: str, port: int, egress: tuple[
 @pytest.mark.parametrize(
     ("addresses", "is_permitted"),
     [
-        (("127.0.0.1",), True), (("10.1.2.3", "192.0.2.1"), True), (("fd12::1",), True),
+        (("192.0.2.1", "2001:db8::1"), True), (("127.0.0.1",), False), (("192.0.2.1", "10.1.2.3"), False),
+        (("172.16.0.1",), False), (("192.168.1.1",), False), (("100.64.0.1",), False), (("fd12::1",), False),
+        (("::1",), False), (("::ffff:127.0.0.1",), False), (("64:ff9b::a00:1",), False),
         (("169.254.169.254",), False), (("::ffff:169.254.169.254",), False), (("fe80::1",), False),
         (("0.0.0.0",), False), (("::",), False), (("224.0.0.1",), False), (("ff02::1",), False),
         (("64:ff9b::a9fe:a9fe",), False), (("2002:a9fe:a9fe::1",), False), (("fd00:ec2::254",), False),
@@ -310,6 +313,28 @@ def test_a_name_leads_to_no_special_address(
     with pytest.raises(ApiProblem) as refused:
         permitted_addresses("hooks.test", 443, ("hooks.test",))
     assert refused.value.code == "egress"
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "10.1.2.3", "fd12::1"])
+def test_a_name_leads_to_a_private_network_where_that_is_said(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    """An address that is listed itself is what it is; of a name, who serves it decides where it leads."""
+    resolving(monkeypatch, address)
+    for port, entry in ((443, "hooks.test:private"), (8443, "hooks.test:8443:private")):
+        assert permitted_addresses("hooks.test", port, (entry,)) == (address,)
+    for entry in ("hooks.test", "hooks.test:443", address, "other.test:private"):
+        with pytest.raises(ApiProblem) as refused:
+            permitted_addresses("hooks.test", 443, ("hooks.test", entry))
+        assert 'egress: [ "hooks.test:private" ]' in refused.value.hint
+    assert permitted_addresses(address, 443, (address,)) == (address,)
+    with pytest.raises(ApiProblem):
+        permitted_addresses("hooks.test", 443, ("hooks.test", "hooks.test:80:private"))
+
+
+def test_no_entry_leads_to_the_credentials_of_clouds(monkeypatch: pytest.MonkeyPatch) -> None:
+    for address in ("169.254.169.254", "fd00:ec2::254", "100.100.100.200"):
+        resolving(monkeypatch, address)
+        with pytest.raises(ApiProblem):
+            permitted_addresses("hooks.test", 443, ("hooks.test:private",))
 
 
 def test_a_special_address_is_reached_where_it_is_listed_itself() -> None:
@@ -330,7 +355,7 @@ def test_a_name_that_changes_its_address_leads_nowhere_else(
         return real("127.0.0.1" if asked.count(host) == 1 else "169.254.169.254", port, type=socket.SOCK_STREAM)
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    assert post(f"http://hooks.test:{receiver.port}/", b"{}", {}, (f"hooks.test:{receiver.port}",)) == 200
+    assert post(f"http://hooks.test:{receiver.port}/", b"{}", {}, (f"hooks.test:{receiver.port}:private",)) == 200
     assert asked.count("hooks.test") == 1
     assert receiver.next().headers["Host"] == f"hooks.test:{receiver.port}"
 
@@ -382,7 +407,7 @@ def test_a_certificate_must_be_that_of_the_name(monkeypatch: pytest.MonkeyPatch,
     context.sni_callback = lambda _, name, __: asked.append(name)
     resolving(monkeypatch, "127.0.0.1")
     with Receiver(context=context) as receiver:
-        egress = (f"hooks.test:{receiver.port}", f"other.test:{receiver.port}")
+        egress = (f"hooks.test:{receiver.port}:private", f"other.test:{receiver.port}:private")
         with pytest.raises(PostFailed, match=r"certificate of hooks\.test is not valid"):
             post(f"https://hooks.test:{receiver.port}/", b"{}", {}, egress)
         monkeypatch.setenv("SSL_CERT_FILE", str(chain))

@@ -35,19 +35,26 @@ Unknown fields are refused, and answers may get further names.
 {MADE}
 """
 
-TITLES = {
-    "server": "The server",
-    "identity": "Who is signed in",
-    "logins": "Signing commands in",
-    "users": "Users, groups, audit",
-    "projects": "Projects",
-    "packages": "Packages",
-    "known_ensembles": "Ensembles",
-    "ensembles": "What is in an ensemble",
-    "given": "What an ensemble is given",
-    "search": "Searching",
-    "live": "Events",
+PARTS = {
+    "The server": ("server", "about"),
+    "Who is signed in": ("identity",),
+    "Signing commands in": ("logins",),
+    "Users, groups, audit": ("users",),
+    "Projects": ("projects",),
+    "Packages": ("packages",),
+    "Ensembles": ("known_ensembles", "removal"),
+    "What is in an ensemble": ("ensembles",),
+    "What an ensemble is given": ("given", "service_inputs", "sources"),
+    "Plans": ("plans",),
+    "Rules and freezes": ("rules",),
+    "Jobs": ("jobs", "job_pages", "job_files"),
+    "Records": ("records",),
+    "Schedules": ("schedules",),
+    "Webhooks": ("webhooks",),
+    "Searching": ("search",),
+    "Events": ("live",),
 }
+"""The modules whose routes stand below each heading."""
 
 
 def document() -> str:
@@ -72,21 +79,22 @@ def _lines() -> Iterator[str]:
         "and `audit`."
     )
     yield ""
-    for name, title in TITLES.items():
+    rest = list(ROUTES)
+    for title, modules in PARTS.items():
         yield f"## {title}"
         yield ""
-        yield from table(
-            ("asks", "may", "takes", "gives", "besides"),
-            (_row(route) for route in ROUTES if route.handler.__module__.endswith(f".{name}") or _is_look(route, name)),
-        )
+        found = [route for route in rest if _module(route) in modules]
+        rest = [route for route in rest if _module(route) not in modules]
+        yield from table(("asks", "may", "takes", "gives", "besides"), map(_row, found))
+    assert not rest, f"no heading has {rest[0].path}"
     yield f"Every route may answer {', '.join(code(one) for one in EVERYWHERE)} as well."
     yield ""
     yield from _events()
     yield "Next: [serving a team](../guides/serve.md), [results](results.md), [events](events.md)."
 
 
-def _is_look(route: Route, name: str) -> bool:
-    return False if name != "ensembles" else route.handler.__qualname__.startswith("_look.")
+def _module(route: Route) -> str:
+    return str(route.handler.__module__).rpartition(".")[2]
 
 
 def _row(route: Route) -> tuple[str, ...]:
@@ -141,17 +149,21 @@ def _events() -> Iterator[str]:
     yield ""
     of_ensemble = (
         "`ensemble.changed`: something of it is not as before; `instances.changed`: what a job changes of instances, "
-        "in columns with the letters of the topology, and the operation that runs on each"
+        "in columns with the letters of the topology, and the operation that runs on each; `lock.changed`: another "
+        "command works on it, or none any more; `queue.changed`: so many plans wait for their turn"
     )
     rows = [
         ("`ensemble:P/E`", of_ensemble, "`read`"),
+        ("`audit`", "`audit.written`: a row of the audit log, without its detail", "`audit` on the server"),
         ("`job:P/E/JOB`", "the [events](events.md) of a job, those of commands in a terminal too", "`read`"),
         ("`log:P/E/JOB`", "`step.log`: what the operations of a job print", "`logs`"),
     ]
     yield from table(("topic", "tells", "may"), rows)
     yield (
-        "`stream.live` says that all that was before is told, `stream.closing` that the server stops, `stream.gap` "
-        "that events are no longer kept, `stream.denied` that the permission has gone. Who has not the permission "
+        "`stream.live` says that all that was before is told, `stream.closing` that the server stops, and after how "
+        "many seconds to come back (`again_in`), `stream.gap` that events are no longer kept, `stream.denied` that the "
+        "permission has gone. Where nothing is new, there is an empty line or a comment every 15 seconds: of a stream "
+        "that is silent for longer, the server does not answer. Who has not the permission "
         "`logs` gets events without what was printed, and without inputs and outputs."
     )
     yield ""

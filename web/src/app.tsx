@@ -1,29 +1,26 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import {
-  Component,
-  type ComponentType,
-  lazy,
-  type ReactNode,
-  Suspense,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from "react";
+import { Component, type ComponentType, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Route, Switch, useLocation } from "wouter";
 
-import { newStore, useLook } from "./api/use.ts";
+import { newStore, readAgain, useLook } from "./api/use.ts";
 import { BROWSER, LiveStream } from "./live/stream.ts";
 import { LiveContext } from "./live/use.ts";
 import { Missing } from "./pages/missing/missing.tsx";
 import { PAGES, type PageProps } from "./pages/routes.ts";
+import { late } from "./parts/late.tsx";
 import { ProblemPart } from "./parts/problem.tsx";
-import { Loading, Wait } from "./parts/wait.tsx";
+import { Wait } from "./parts/wait.tsx";
 import { MeContext } from "./shell/me.ts";
 import { Shell } from "./shell/shell.tsx";
 
-const OPEN = PAGES.filter((page) => page.isOpen).map(({ path, load }) => ({ path, page: lazy(load) }));
-const CLOSED = PAGES.filter((page) => !page.isOpen).map(({ path, load }) => ({ path, page: lazy(load) }));
+const ALL = PAGES.map(({ path, isOpen = false, load }) => ({ path, isOpen, page: late(load) }));
+const OPEN = ALL.filter(({ isOpen }) => isOpen);
+const CLOSED = ALL.filter(({ isOpen }) => !isOpen);
+
+// The page of the address is loaded while it is found out who is signed in.
+ALL.find(({ path }) =>
+  new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}/?$`).test(window.location.pathname),
+)?.page.load();
 
 /** The sign-in page, and back from it to where one was. */
 function signInAddress(): string {
@@ -40,6 +37,13 @@ export function App(): ReactNode {
     return { store: newStore(onSignedOut), stream: new LiveStream(BROWSER, onSignedOut) };
   });
   useEffect(() => {
+    let wasAway = false;
+    return stream.watch(() => {
+      if (stream.state.is === "live" && wasAway) readAgain(store);
+      wasAway = stream.state.is === "offline" || (wasAway && stream.state.is !== "live");
+    });
+  }, [store, stream]);
+  useEffect(() => {
     const onShown = (): void => stream.show(document.visibilityState === "visible");
     document.addEventListener("visibilitychange", onShown);
     return () => document.removeEventListener("visibilitychange", onShown);
@@ -50,7 +54,7 @@ export function App(): ReactNode {
         <Switch>
           {OPEN.map(({ path, page }) => (
             <Route key={path} path={path}>
-              {(params) => <Shown page={page} params={params} />}
+              {(params) => <Shown page={page.Part} params={params} />}
             </Route>
           ))}
           <Route>
@@ -76,7 +80,7 @@ function SignedIn(): ReactNode {
             <Switch>
               {CLOSED.map(({ path, page }) => (
                 <Route key={path} path={path}>
-                  {(params) => <Shown page={page} params={params} />}
+                  {(params) => <Shown page={page.Part} params={params} />}
                 </Route>
               ))}
               <Route>
@@ -94,9 +98,7 @@ function Shown({ page: Page, params }: { page: ComponentType<PageProps>; params:
   const [here] = useLocation();
   return (
     <Fault key={here}>
-      <Suspense fallback={<Loading lines={6} />}>
-        <Page params={params as Record<string, string>} />
-      </Suspense>
+      <Page params={params as Record<string, string>} />
     </Fault>
   );
 }

@@ -15,6 +15,7 @@ from ordito.app.inputs.inventory import InventoryFile, read_inventory
 from ordito.app.inputs.user_part import new_user_part, parse_user_part
 from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import Place, place_of
+from ordito.app.plain_secrets import masked, plain_secrets
 from ordito.app.plugins import plugins_of
 from ordito.app.requests import GivenInputs
 from ordito.app.services.chosen import weighed
@@ -52,8 +53,17 @@ def read_spec(directory: str) -> str:
     return _text(user_part(_place(directory).layout), "the user's part of ensemble.yaml")
 
 
+def read_shown_spec(directory: str) -> str:
+    """The user's part as anybody may see it: what it holds in plain for sensitive inputs is masked. Raises ``Refused``
+    and ``EnsembleError``."""
+    place, text = _place(directory), read_spec(directory)
+    user = parse_user_part(place.layout, place.manifest, text.encode(), Diagnostics())
+    return masked(text, plain_secrets(place, user))
+
+
 def check_spec(directory: str, text: str) -> tuple[Diagnostic, ...]:
-    """The findings about a user's part, which is not written. Raises ``InvalidDocument`` where it has errors."""
+    """The findings about a user's part, which is not written. Raises ``InvalidDocument`` where it has errors, and
+    ``Refused`` where the value of a sensitive input stands in it."""
     place, diagnostics = _place(directory), Diagnostics()
     content = _content(text)
     if holds_marker(content):
@@ -68,6 +78,9 @@ def check_spec(directory: str, text: str) -> tuple[Diagnostic, ...]:
         diagnostics.extend(map(weighed, found))
     if diagnostics.has_errors:
         raise InvalidDocument(diagnostics.sorted())
+    if plain := plain_secrets(place, user):
+        hint = "keep it as a secret, and write { secret: NAME } in its place"
+        raise Refused("plain-credential", f"line {plain[0].line} holds the value of a sensitive input", hint)
     return tuple(diagnostics.sorted())
 
 
@@ -76,7 +89,9 @@ def set_spec(directory: str, text: str, seen: str) -> tuple[Diagnostic, ...]:
     Raises ``InvalidDocument``, ``Refused``, ``Locked`` and ``EnsembleError``; then nothing was written."""
     found = check_spec(directory, text)
     place = _place(directory)
-    _replace(place, "spec set", seen, read_spec, lambda: write_user_part(place.layout, _content(text)))
+    _replace(
+        place, "spec set", seen, (read_spec, read_shown_spec), lambda: write_user_part(place.layout, _content(text))
+    )
     return found
 
 
@@ -107,13 +122,15 @@ def set_hosts(directory: str, text: str, seen: str) -> tuple[Diagnostic, ...]:
     found = check_hosts_file(directory, text)
     place = _place(directory)
     path = place.layout.root / HOSTS_FILE
-    _replace(place, "hosts set", seen, read_hosts, lambda: write_whole(path, [_content(text)]))
+    _replace(place, "hosts set", seen, (read_hosts,), lambda: write_whole(path, [_content(text)]))
     return found
 
 
-def _replace(place: Place, command: str, seen: str, now: Callable[[str], str], write: Callable[[], object]) -> None:
+def _replace(
+    place: Place, command: str, seen: str, now: tuple[Callable[[str], str], ...], write: Callable[[], object]
+) -> None:
     with open_ensemble(place.layout.root, command=command):
-        if seen not in (ANY, digest_of(now(place.shown))):
+        if seen != ANY and all(seen != digest_of(look(place.shown)) for look in now):
             raise Refused("changed", "it was changed since it was read", "read it again, and change that")
         write()
 

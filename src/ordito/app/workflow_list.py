@@ -46,6 +46,8 @@ class ShownInput(msgspec.Struct, frozen=True, omit_defaults=True):
     required: bool = False
     default: object = None
     description: str = ""
+    sensitive: bool = False
+    """Whether its values are never shown."""
 
 
 class ShownStep(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -134,7 +136,9 @@ def _replaced(service: Service, workflow: Workflow) -> str:
 def _input(definition: PropertyDefinition, *, hidden: bool) -> ShownInput:
     default = as_written(definition.default) if definition.has_default and not hidden else None
     required = definition.required and not definition.has_default
-    return ShownInput(definition.name, _type(definition.schema), required, default, definition.description)
+    return ShownInput(
+        definition.name, _type(definition.schema), required, default, definition.description, sensitive=hidden
+    )
 
 
 def _type(schema: Schema) -> str:

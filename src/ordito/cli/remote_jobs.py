@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -53,6 +54,7 @@ from ordito.client.plans import (
 )
 from ordito.engine.messages import Counts
 from ordito.ensemble.status import Status
+from ordito.results.failure import Failure, NextStep
 from ordito.results.findings import diagnostic_of
 from ordito.results.jobs import NoJobData
 from ordito.results.plan import PlanData, change_data
@@ -124,10 +126,13 @@ def plan_there(session: Session, request: Request, write: Callable[[PlanData, Ch
         write_document(out, ensemble.connection.ask("GET", f"{ensemble.path}/plans/{plan.id}/file").body, ())
         session.note(f"written: {out}")
     command = session.settings.command
-    session.next(
-        NextCommand(command("plans", "apply", plan.id), "carry out exactly this plan"),
-        NextCommand(command("plans", "discard", plan.id), "leave it"),
-    )
+    may = {
+        "apply": NextCommand(command("plans", "apply", plan.id), "carry out exactly this plan"),
+        "discard": NextCommand(command("plans", "discard", plan.id), "leave it"),
+    }
+    if "apply" not in plan.allowed:
+        session.note(f"You may not carry it out: plan {plan.id} waits at the server for somebody who may.")
+    session.next(*(way for name, way in may.items() if name in plan.allowed))
     return ExitCode.CHANGES
 
 
@@ -256,7 +261,8 @@ def go_on(
     conversation = RemoteConversation(session)
     if plan.job is not None:
         _follow(ensemble, plan, conversation)
-        plan = after(ensemble, plan_named(ensemble, plan.id), lambda one: one.state not in ON_THE_WAY)
+        with _going_on(plan.job):
+            plan = after(ensemble, plan_named(ensemble, plan.id), lambda one: one.state not in ON_THE_WAY)
     refuse_unmade(plan)
     if plan.job is None:
         return _nothing_to_do(session, ensemble, plan.workflow, kept, finish)
@@ -302,8 +308,6 @@ def _begun(session: Session, ensemble: RemoteEnsemble, plan: AskedPlan, wait_loc
     plan = after(ensemble, plan, _is_under_way, wait_lock or float("inf"))
     if not _is_under_way(plan):
         discard_plan(ensemble, plan.id)
-        from ordito.results.failure import Failure
-
         hint = "wait longer (--wait-lock), or leave it out: a server waits as long as it takes"
         raise ServerError(Failure("locked", f"the turn of plan {plan.id} has not come; it was discarded", hint))
     return plan
@@ -335,7 +339,7 @@ def follow_job(
     of = f"{ensemble.project}/{ensemble.name}/{job}"
     topics = [f"job:{of}", *([f"log:{of}"] if conversation.wants_inputs else [])]
     tell, cancelling = conversation.listener(), _Cancelling(ensemble, job, conversation)
-    with cancelling, conversation.cancelling(cancelling.ask):
+    with _going_on(job), cancelling, conversation.cancelling(cancelling.ask):
         was_over, failures = False, list[StepFailed]()
         for event in follow(ensemble.connection, *topics):
             if event is None:
@@ -355,6 +359,19 @@ def follow_job(
             if isinstance(found, JobFinished):
                 return _told(ensemble, found, failures)
     return None
+
+
+@contextmanager
+def _going_on(job: str) -> Iterator[None]:
+    """Where the server cannot be asked any more, as where a sign-in has ended: name the job, which goes on without this
+    command, and how it is followed."""
+    try:
+        yield
+    except ServerError as error:
+        message = f"{error.failure.message}; job {job} goes on at the server without this command"
+        way = NextStep("follow the job, once that is mended", ("jobs", "events", job, "--follow"))
+        failure = msgspec.structs.replace(error.failure, message=message, next=(*error.failure.next, way))
+        raise ServerError(failure, error.diagnostics, error.status) from error
 
 
 def _told(ensemble: RemoteEnsemble, end: JobFinished, failures: Sequence[StepFailed]) -> JobReport:

@@ -218,7 +218,9 @@ class Connection:
             return self._stranger(said)
         # A command signs in by a verb of its own, whatever other clients do.
         hint = SIGN_IN if found.code in SIGNED_OUT else found.hint
-        failure = Failure(found.code, found.detail, hint, found.next)
+        # A request without a command is for programs.
+        ways = tuple(step for step in found.next if step.words or not step.path)
+        failure = Failure(found.code, found.detail, hint, ways)
         return ServerError(failure, found.diagnostics, status)
 
     def _stranger(self, said: str) -> ServerError:

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 import msgspec
+import psycopg
 
-from ordito.cluster.connecting import Connection
+from ordito.cluster.connecting import Connection, StoreConnection, explained
 from ordito.cluster.items import counted_up
-from ordito.cluster.store import Store
 
 CLASSES = ("urgent", "normal", "background")
 """The classes of items, the most urgent one first."""
@@ -121,8 +121,9 @@ class _Waiting:
 class InProcessDispatch(Dispatch):
     """Delivers within this process, and forgets everything with it."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, address: str) -> None:
+        """``address`` is that of the store."""
+        self._address = address
         self._known: set[str] = set()
         self._open: dict[str, _Waiting] = {}
         """By id, in the order in which they came."""
@@ -131,8 +132,15 @@ class InProcessDispatch(Dispatch):
 
     def submit(self, choose: Choose) -> list[Delivery]:
         """See ``Dispatch``."""
-        with self._store.connection() as db, db.transaction():
-            given = list(choose(db))
+        link = StoreConnection(self._address)
+        try:
+            db = link.connected()
+            with db.transaction():
+                given = list(choose(db))
+        except psycopg.Error as error:
+            raise explained("use", error) from error
+        finally:
+            link.close()
         with self._changed:
             for delivery in given:
                 if delivery.id not in self._known:

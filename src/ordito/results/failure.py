@@ -16,7 +16,7 @@ from ordito.base.text import listed
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.owner import Locked
 from ordito.planning.refused import PlanRefused
-from ordito.results.findings import total
+from ordito.results.findings import FindingData, total
 from ordito.results.pages import has_page
 
 MOST_NAMED = 12
@@ -41,6 +41,12 @@ class NextStep(msgspec.Struct, frozen=True, omit_defaults=True):
     meant: Mapping[str, str] = {}
     """The unknown inputs of the same command, each with the nearest name that exists."""
 
+    method: str = ""
+    """The method of the request that does the same at a server, "" where none is known."""
+
+    path: str = ""
+    """The path of that request."""
+
 
 class Failure(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why nothing was done."""
@@ -53,6 +59,13 @@ class Failure(msgspec.Struct, frozen=True, omit_defaults=True):
     """What to do instead, "" where the message says it."""
 
     next: tuple[NextStep, ...] = ()
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """Why there is no result, with findings about documents."""
+
+    failure: Failure
+    diagnostics: tuple[FindingData, ...] = ()
 
 
 def failure_of(error: Exception) -> Failure:

@@ -83,6 +83,12 @@ def _spec_text(directory: str, _: Asked) -> GivenText:
     return GivenText(read_spec(directory))
 
 
+def _shown_spec_text(directory: str, _: Asked) -> GivenText:
+    from ordito.app.given_files import read_shown_spec
+
+    return GivenText(read_shown_spec(directory))
+
+
 def _inventory_text(directory: str, _: Asked) -> GivenText:
     from ordito.app.given_files import read_hosts
 
@@ -90,6 +96,9 @@ def _inventory_text(directory: str, _: Asked) -> GivenText:
 
 
 SPEC_TEXT = UseCase("spec text", Asked, (GivenText,), _spec_text)
+SPEC_SHOWN = UseCase("spec text shown", Asked, (GivenText,), _shown_spec_text)
+"""As others may see it."""
+
 SPEC_CHECK = UseCase("spec check", TextAsked, (CheckedText,), _check_spec)
 SPEC_SET = UseCase("spec set", TextAsked, (CheckedText,), _set_spec)
 INVENTORY = UseCase("hosts text", Asked, (GivenText,), _inventory_text)

@@ -335,3 +335,38 @@ class DoneData(Result, frozen=True):
 
     name: str
     """What it was done with."""
+
+
+class RemovalData(msgspec.Struct, frozen=True, kw_only=True):
+    """What goes with an ensemble that is removed from a server."""
+
+    instances: int
+    """How many instances exist, which go on running and are known no more."""
+
+    plans: int
+    """How many plans there are, with what they were asked for and what came of them."""
+
+    approvals: int
+    schedules: int
+    sources: int
+    """1 where it follows a branch in git."""
+
+    rules: int
+    freezes: int
+    roles: int
+    """How many roles somebody has in it alone."""
+
+    open_plans: tuple[str, ...]
+    """The ids of plans that are open: as long as there are any, it is not removed."""
+
+    digest: str
+    """What it is known by; the removal says it."""
+
+    @property
+    def goes(self) -> tuple[str, ...]:
+        """What goes with it, in words: only what there is."""
+        nouns = ("plan", "approval", "schedule", "git source", "rule", "freeze", "role")
+        counts = (self.plans, self.approvals, self.schedules, self.sources, self.rules, self.freezes, self.roles)
+        return tuple(
+            f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in zip(counts, nouns, strict=True) if count
+        )

@@ -8,7 +8,7 @@ import msgspec
 
 from ordito.planning.preview import Totals
 from ordito.results.answer import Result, ResultData
-from ordito.results.failure import Failure
+from ordito.results.failure import Trouble
 from ordito.results.findings import FindingData
 
 
@@ -32,6 +32,10 @@ class WantedApprovals(msgspec.Struct, frozen=True):
 
     given: int = 0
     """How many that count were given."""
+
+    kept: bool = False
+    """Whether the rule that asked for them is gone, and the plan needs them still: whoever changed the rules has asked
+    for the plan as well."""
 
 
 class ApprovalData(msgspec.Struct, frozen=True):
@@ -63,13 +67,6 @@ class QueueData(msgspec.Struct, frozen=True):
 
     frozen: str | None
     """Why nothing begins now, null where nothing is frozen."""
-
-
-class PlanProblem(msgspec.Struct, frozen=True):
-    """Why a plan was not made, or not carried out."""
-
-    failure: Failure
-    diagnostics: tuple[FindingData, ...] = ()
 
 
 class AskedPlan(Result, frozen=True, kw_only=True):
@@ -114,7 +111,7 @@ class AskedPlan(Result, frozen=True, kw_only=True):
     job_status: str
     """How its job ended, "" for not yet."""
 
-    problem: PlanProblem | None
+    problem: Trouble | None
     allowed: tuple[str, ...]
     """What who asks may do with it."""
 

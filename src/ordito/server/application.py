@@ -35,10 +35,14 @@ def application(services: Services) -> ASGIApp:
     for route in ROUTES:
         by_path.setdefault(route.path, {})[route.method] = route
     routes = [StarletteRoute(path, _endpoint(services, methods), methods=None) for path, methods in by_path.items()]
-    made = Starlette(
-        routes=[*routes, StarletteRoute("/{path:path}", _pages(services), methods=None)],
-        lifespan=_lifespan(services),
-    )
+    made = Starlette(routes=routes, lifespan=_lifespan(services))
+    pages, nothing = _pages(services), made.router.default
+
+    async def others(scope: Scope, receive: Receive, send: Send) -> None:
+        # No route matches every path: one for all of them leaves out those with a line break.
+        await (pages if scope["type"] == "http" else nothing)(scope, receive, send)
+
+    made.router.default = others
     made.router.redirect_slashes = False
     return _Headers(made, services)
 
@@ -65,8 +69,11 @@ class _Endpoint:
         await response(scope, receive, send)
 
 
+_WAYS = {route.verb: route for route in reversed(ROUTES) if route.verb}
+
+
 def _endpoint(services: Services, methods: Mapping[str, Route]) -> _Endpoint:
-    return _Endpoint(lambda request: answered(services, methods, request))
+    return _Endpoint(lambda request: answered(services, methods, request, _WAYS))
 
 
 def _pages(services: Services) -> _Endpoint:

@@ -21,6 +21,7 @@ from starlette.responses import Response
 
 from ordito.base.suggest import nearest
 from ordito.ensemble.errors import EnsembleError
+from ordito.results.failure import NextStep
 from ordito.server.call import ApiCall, encoded
 from ordito.server.compression import compress, plain_tag
 from ordito.server.connections import check_head, pieces
@@ -28,13 +29,14 @@ from ordito.server.database.tables import ENSEMBLES, PROJECTS
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import Credentials, by_credentials, note_use
 from ordito.server.limits import group_of
-from ordito.server.names import meant_field
+from ordito.server.names import hint_at
 from ordito.server.permissions import OF_SERVER, Access, Permission
-from ordito.server.places import directory_of
-from ordito.server.problems import ApiProblem
+from ordito.server.places import directory_of, unknown_ensemble, unknown_project
+from ordito.server.problems import FAULT_HINT, ApiProblem
 from ordito.server.route import FIELDS, JSON, Reply, Route
 from ordito.server.services import Services
 from ordito.server.settings import base_url, own_names, proxies_of
+from ordito.work.workflows import WORKFLOWS
 
 _LOG = logging.getLogger(__name__)
 ACCESS = logging.getLogger("ordito.server.access")
@@ -65,7 +67,11 @@ def cookie_name(services: Services) -> str:
     return "__Host-ordito" if secure else f"ordito-{services.port}"
 
 
-async def answered(services: Services, routes: Mapping[str, Route], request: Request) -> Response:
+Ways = Mapping[str, Route]
+"""The first route of each verb of the command."""
+
+
+async def answered(services: Services, routes: Mapping[str, Route], request: Request, ways: Ways) -> Response:
     """The response to a request for one of the routes of a path, which are given by method."""
     began, request_id = time.perf_counter(), _request_id(request)
     route = routes.get("GET" if request.method == "HEAD" else request.method)
@@ -98,7 +104,7 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
         if not route.is_secret:
             await compress(response, request, reply.gzip if response.media_type == reply.media else None)
     except ApiProblem as problem:
-        response = _refusal(problem, request_id, routes)
+        response = _refusal(_with_requests(problem, ways, request.path_params), request_id, routes)
     except (EnsembleError, OSError) as error:
         # Where that was on this machine is for who reads the log.
         _LOG.warning("request %s: %s", request_id, error)
@@ -107,8 +113,8 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
     except ClientDisconnect:
         response = Response(status_code=400)
     except Exception:  # noqa: BLE001  the border: whoever asks gets a problem, and the log the fault
-        _LOG.exception("a fault while answering %s %s", request.method, request.url.path)
-        response = _refusal(ApiProblem("internal", "a fault of Ordito itself; the log has more"), request_id, routes)
+        _LOG.exception("a fault while answering %s %s (request %s)", request.method, request.url.path, request_id)
+        response = _refusal(ApiProblem("internal", "a fault of Ordito itself", FAULT_HINT), request_id, routes)
     name = route.name if route is not None else "none"
     services.metrics.requests.labels(name, response.status_code).inc()
     services.metrics.seconds.labels(name).observe(time.perf_counter() - began)
@@ -137,6 +143,22 @@ def refused(problem: ApiProblem, request: Request) -> Response:
 def _request_id(request: Request) -> str:
     found = re.fullmatch(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}", request.headers.get("traceparent", ""))
     return found[1] if found is not None else secrets.token_hex(16)
+
+
+def _with_requests(problem: ApiProblem, ways: Ways, known: Mapping[str, str]) -> ApiProblem:
+    """The same, where each step that helps has the request that does it, as far as the path of this one names what it
+    is about."""
+    problem.next = tuple(_with_request(step, ways, known) for step in problem.next)
+    return problem
+
+
+def _with_request(step: NextStep, ways: Ways, known: Mapping[str, str]) -> NextStep:
+    first = step.words[0] if step.words else ""
+    # A job is begun by a plan, whatever its workflow.
+    route = ways.get("plan") if first in WORKFLOWS else ways.get(" ".join(step.words[:2])) or ways.get(first)
+    if step.path or route is None or not (path := route.address(known)):
+        return step
+    return msgspec.structs.replace(step, method=route.method, path=path)
 
 
 def _refusal(problem: ApiProblem, request_id: str, routes: Mapping[str, Route]) -> Response:
@@ -287,13 +309,15 @@ async def _permit_in_project(call: ApiCall, access: Permission) -> None:
         return
     known = await call.services.database.read(lambda connection: _names(connection, call))
     if not known[0] or not call.principal.may_see(call.project):
-        raise ApiProblem("unknown-project", f'there is no project "{call.project}", or you may not see it')
+        names = await call.services.database.read(lambda c: c.execute(select(PROJECTS.c.name)).scalars().all())
+        raise unknown_project(call.project, filter(call.principal.may_see, names))
     permissions = call.principal.permissions(call.project, call.ensemble)
     if call.ensemble and (not known[1] or Permission.READ not in permissions):
-        raise ApiProblem(
-            "unknown-ensemble", f'there is no ensemble "{call.project}/{call.ensemble}", or you may not see it'
-        )
-    if access is Permission.READ and not call.ensemble:
+        mine = select(ENSEMBLES.c.name).where(ENSEMBLES.c.project == call.project)
+        names = await call.services.database.read(lambda c: c.execute(mine).scalars().all())
+        seen = (name for name in names if call.may(Permission.READ, call.project, name))
+        raise unknown_ensemble(call.project, call.ensemble, seen)
+    if access is Permission.READ and call.route.of_part:
         return
     if access not in permissions:
         await _forbid(call, access, f'the owners of the project "{call.project}"')
@@ -312,17 +336,17 @@ async def _forbid(call: ApiCall, access: Permission, who_gives: str) -> None:
 
 
 def _query(request: Request, route: Route) -> msgspec.Struct:
-    fields, lists = route.query.__struct_fields__, _lists(route.query)
+    lists = _lists(route.query)
     plain: dict[str, object] = {}
     for name in request.query_params:
         values = request.query_params.getlist(name)
         if len(values) > 1 and name not in lists:
-            raise ApiProblem("malformed", f'the query has "{name}" more than once')
+            raise ApiProblem("malformed", f'the query has "{name}" more than once', "give it once")
         plain[name] = values if name in lists else values[0]
     try:
         found: msgspec.Struct = msgspec.convert(plain, route.query, strict=False)
     except msgspec.ValidationError as error:
-        raise _malformed("query", error, fields) from None
+        raise _malformed("query", error, route.query, plain) from None
     return found
 
 
@@ -362,16 +386,16 @@ def _fields(call: ApiCall, request: Request) -> msgspec.Struct | None:
     wanted = call.route.body
     if wanted is None:
         if call.raw:
-            raise ApiProblem("malformed", "this takes no body")
+            raise ApiProblem("malformed", "this takes no body", "leave it out")
         return None
     _check_media(request, JSON)
     check_depth(call.raw)
     try:
         return msgspec.json.decode(call.raw, type=wanted)
     except msgspec.ValidationError as error:
-        raise _malformed("body", error, wanted.__struct_fields__) from None
+        raise _malformed("body", error, wanted, msgspec.json.decode(call.raw)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ApiProblem("malformed", f"the body is not JSON: {error}") from None
+        raise ApiProblem("malformed", f"the body is not JSON: {error}", "correct it there, and send it again") from None
 
 
 def _check_media(request: Request, wanted: str) -> None:
@@ -379,6 +403,8 @@ def _check_media(request: Request, wanted: str) -> None:
         raise ApiProblem("media-type", f"the body must be {wanted}", f"send it with Content-Type: {wanted}")
 
 
-def _malformed(part: str, error: msgspec.ValidationError, fields: tuple[str, ...]) -> ApiProblem:
-    hint = meant_field(error, fields) or (f"it may have: {', '.join(fields)}" if fields else "")
+def _malformed(part: str, error: msgspec.ValidationError, kind: type[msgspec.Struct], given: object) -> ApiProblem:
+    hint = hint_at(error, kind, given)
+    if not hint and kind.__struct_fields__ and "`$" not in str(error):
+        hint = f"it may have: {', '.join(kind.__struct_fields__)}"
     return ApiProblem("malformed", f"the {part} is not as it must be: {error}", hint)

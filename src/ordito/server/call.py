@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 from sqlalchemy import Connection, delete, insert, select
 
+from ordito.results.failure import NextStep
 from ordito.server.compression import plain_tag
 from ordito.server.database.audit import DENIED, Deed, write_down
 from ordito.server.database.tables import ANSWERS
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import Credentials
+from ordito.server.limits import group_of
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
 from ordito.server.route import FARTHEST, Reply, Route
@@ -32,6 +34,12 @@ PENDING_FOR = 300.0
 """Seconds for which a request that was begun is not begun again."""
 
 LONGEST_KEY = 200
+
+READ_AGAIN_AFTER = 3600.0
+"""Seconds after which it is written down once more that somebody reads the same."""
+
+MOST_READINGS = 10_000
+"""How many readers of something are remembered."""
 
 
 class _Answer(msgspec.Struct):
@@ -67,9 +75,10 @@ class ApiCall:
         self.query: Any = None
         self.body: Any = None
         self.raw = b""
+        """The whole body, or of a stream what it is known by."""
+
         self._has_begun = False
         """Whether this very request has said that it begins."""
-        """The whole body, or of a stream what it is known by."""
 
         self.stream: AsyncIterator[bytes] | None = None
         """The body, piece by piece, of a route that takes it so."""
@@ -129,20 +138,36 @@ class ApiCall:
     def must_match(self, present: object) -> None:
         """Refuse to replace what is not as who asks has seen it. Raises ``ApiProblem``."""
         given = self.headers.get("if-match", "")
+        reading = NextStep("read it with its ETag", method="GET", path=self.route.address(self.path))
         if not given:
             hint = "read it first, and send its ETag in If-Match"
-            raise ApiProblem("match-required", "this replaces something, so it must say what it has seen", hint)
+            said = "this replaces something, so it must say what it has seen"
+            raise ApiProblem("match-required", said, hint, following=(reading,))
         if plain_tag(given) not in ("*", tag_of(present)):
-            raise ApiProblem("changed", "it was changed since it was read", "read it again, and change that")
+            hint = "read it again, and change that"
+            raise ApiProblem("changed", "it was changed since it was read", hint, following=(reading,))
 
     async def read(self, action: str, about: str) -> None:
-        """Write down that somebody reads what was printed or given out."""
-        deed = self.deed(action, about=about)
+        """Write down that somebody reads what was printed or given out: once in a while, in however many parts."""
+        deed, readings = self.deed(action, about=about), self.services.readings
+        what = (deed.principal, deed.by, action, deed.project, deed.ensemble, about)
+        if self.now - readings.get(what, 0.0) < READ_AGAIN_AFTER:
+            return
         await self.services.database.write(lambda connection: write_down(connection, deed, self.now))
+        readings.pop(what, None)
+        readings[what] = self.now
+        if len(readings) > MOST_READINGS:
+            # Whoever is forgotten is written down once more.
+            del readings[next(iter(readings))]
 
     async def denied(self, detail: str, *, by: str = "") -> None:
-        """Write down that this was refused to who asks."""
-        deed = self.deed(self.route.name, outcome=DENIED, detail=detail, by=by)
+        """Write down that this was refused to who asks: of each and of each kind so many a minute."""
+        name = by or (f"{self.principal.kind} {self.principal.id}" if self.who is not None else "")
+        who = f"{name} {group_of(self.address)}" if self.who is None else name
+        more = self.services.denied.take(who, self.route.name)
+        if more is None:
+            return
+        deed = self.deed(self.route.name, outcome=DENIED, detail=detail + more, by=by)
         await self.services.database.write(lambda connection: write_down(connection, deed, self.now))
 
     @property
@@ -161,7 +186,9 @@ class ApiCall:
         if not key:
             return None
         if len(key) > LONGEST_KEY:
-            raise ApiProblem("malformed", f"the Idempotency-Key has more than {LONGEST_KEY} characters")
+            raise ApiProblem(
+                "malformed", f"the Idempotency-Key has more than {LONGEST_KEY} characters", "make a shorter one"
+            )
         mine = (ANSWERS.c.principal == self._principal) & (ANSWERS.c.key == key)
         row = connection.execute(select(ANSWERS).where(mine)).one_or_none()
         if row is not None and row.expires < self.now:

@@ -50,6 +50,46 @@ class Rates:
         return 0.0
 
 
+OF_KIND, OF_ALL, A_MINUTE = 10, 300, 60.0
+
+
+class DeniedRows:
+    """Counts the rows of the audit log about refusals: each principal, and each address without one, has ten a minute
+    of each kind, and 300 in all. Who does nothing else than to be refused would fill the disk, and hide among the rows
+    what matters."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._since: dict[tuple[str, str], tuple[float, int]] = {}
+        """When the minute of somebody began, and how many refusals there were since: by kind, "" for all."""
+
+    def take(self, who: str, kind: str) -> str | None:
+        """Count a refusal: what is to be said besides in its row, None where it has no row."""
+        now = self._clock()
+        self._make_room(now)
+        left_out, count = self._count((who, kind), OF_KIND, now)
+        _, of_all = self._count((who, ""), OF_ALL, now)
+        if count > OF_KIND or of_all > OF_ALL:
+            return None
+        return f"; {left_out} more were refused before, and have no row" if left_out else ""
+
+    def _count(self, key: tuple[str, str], most: int, now: float) -> tuple[int, int]:
+        """How many were left out in the minute before, where a new one begins, and how many there are in this one."""
+        began, count = self._since.get(key, (now, 0))
+        left_out = 0
+        if now - began >= A_MINUTE:
+            left_out, began, count = max(0, count - most), now, 0
+        self._since[key] = began, count + 1
+        return left_out, count + 1
+
+    def _make_room(self, now: float) -> None:
+        if len(self._since) < MOST_KNOWN:
+            return
+        self._since = {key: one for key, one in self._since.items() if now - one[0] < A_MINUTE}
+        if len(self._since) >= MOST_KNOWN:
+            self._since.clear()
+
+
 WINDOW = 60.0
 """Seconds after which what has failed is forgotten where no pause lasts longer."""
 

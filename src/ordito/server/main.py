@@ -33,7 +33,7 @@ from ordito.server.database.tables import ENSEMBLES, PROJECTS, USERS
 from ordito.server.deployers import warning
 from ordito.server.identity.signing_in import new_link, prune
 from ordito.server.names import LONGEST_NAME, NOT_IN_NAMES
-from ordito.server.processes.link import ForkLink, bare_environment
+from ordito.server.processes.link import ForkLink, GivenToChildren, bare_environment
 from ordito.server.processes.sandbox import BUBBLEWRAP, sandboxed
 from ordito.server.refused import ServerRefused
 from ordito.server.restored import refuse_unusable
@@ -72,7 +72,8 @@ def main(arguments: list[str]) -> int:
 def _serve(home: Path, listen: str, ensembles: list[Path], *, opens: bool) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    os.umask(0o077)
+    # What the server itself writes is nobody else's; what its children make is as any command would make it.
+    umask = os.umask(0o077)
     with contextlib.ExitStack() as stack:
         try:
             home.mkdir(parents=True, exist_ok=True)
@@ -91,17 +92,18 @@ def _serve(home: Path, listen: str, ensembles: list[Path], *, opens: bool) -> in
         _check_users(database, settings)
         _add_ensembles(database, ensembles)
         with _listening(settings) as listener:
-            variables = bare_environment(os.environ, settings.variables)
             isolated = settings.isolation == BUBBLEWRAP
             said = database.read_now(lambda connection: warning(connection, settings.isolation))
             if said:
                 _say(f"warning: {said}", sys.stderr)
             reads = tuple(str(home / one) for one in settings.reads)
-            link = sandboxed(database, home, variables, reads) if isolated else ForkLink(variables)
+            inherited = GivenToChildren(bare_environment(os.environ, settings.variables), umask)
+            link = sandboxed(database, home, inherited, reads) if isolated else ForkLink(inherited)
             services = Services(home, settings, database, link, sealer, openapi)
             services.port = listener.getsockname()[1]
             services.packages.start()
             database.read_now(services.packages.forget_others)
+            database.read_now(services.plan_files.forget_others)
             config = _config(settings, services, home)
             try:
                 config.load()
@@ -164,10 +166,11 @@ def _link(services: Services) -> str:
     if not services.settings.is_loopback:
         return ""
     database = services.database
-    admins = select(USERS.c.name).where(USERS.c.admin, ~USERS.c.disabled, USERS.c.password == "").limit(1)
-    user = database.read_now(lambda connection: connection.execute(admins).scalar())
-    if user is None:
+    admins = select(USERS.c.name, USERS.c.password).where(USERS.c.admin, ~USERS.c.disabled)
+    found = database.read_now(lambda connection: connection.execute(admins).all())
+    if not found or any(password for _, password in found):
         return ""
+    user = found[0].name
     secret = database.write_now(lambda connection: new_link(connection, user, time.time()))
     return f"{base_url(services.settings, services.port)}/sign-in#{secret}"
 

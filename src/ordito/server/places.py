@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, Row, select, update
 
+from ordito.base.suggest import nearest
 from ordito.results.ensembles import SERVICE_PLACE, ServicePlace
+from ordito.results.failure import NextStep
 from ordito.server.database.tables import ENSEMBLES
 from ordito.server.packages import package_path
 from ordito.server.problems import ApiProblem
 from ordito.server.processes.queries import Queries
+from ordito.server.route import BASE
 
 
 def directory_of(connection: Connection, project: str, ensemble: str) -> str:
@@ -24,9 +28,23 @@ def directory_of(connection: Connection, project: str, ensemble: str) -> str:
     return str(found)
 
 
-def unknown_ensemble(project: str, ensemble: str) -> ApiProblem:
-    """The problem that there is no such ensemble."""
-    return ApiProblem("unknown-ensemble", f'there is no ensemble "{project}/{ensemble}", or you may not see it')
+def unknown_ensemble(project: str, ensemble: str, seen: Iterable[str] = ()) -> ApiProblem:
+    """The problem that there is no such ensemble; ``seen`` are those of the project that may be seen."""
+    way = NextStep("see the ensembles that you may see", ("ensembles", "list"), method="GET", path=f"{BASE}/ensembles")
+    detail = f'there is no ensemble "{project}/{ensemble}", or you may not see it'
+    return ApiProblem("unknown-ensemble", detail, _meant(ensemble, seen), following=(way,))
+
+
+def unknown_project(project: str, seen: Iterable[str] = ()) -> ApiProblem:
+    """The problem that there is no such project; ``seen`` are those that may be seen."""
+    way = NextStep("see the projects that you may see", ("projects", "list"), method="GET", path=f"{BASE}/projects")
+    detail = f'there is no project "{project}", or you may not see it'
+    return ApiProblem("unknown-project", detail, _meant(project, seen), following=(way,))
+
+
+def _meant(name: str, seen: Iterable[str]) -> str:
+    near = nearest(name, seen)
+    return f'did you mean "{near[0]}"?' if near else "the list has those that you may see"
 
 
 def reads_of(connection: Connection, home: Path, project: str, ensemble: str) -> tuple[str, ...]:

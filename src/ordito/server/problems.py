@@ -33,6 +33,10 @@ STATUSES: Mapping[str, int] = {
 """The HTTP status of a code; of what is unknown 404, of all others 422."""
 
 
+FAULT_HINT = "tell an administrator the id of the request: the log of the server says more under it"
+"""What helps after a fault of Ordito itself."""
+
+
 def status_of(code: str) -> int:
     """The HTTP status with which a code is said."""
     return STATUSES.get(code) or (404 if code.startswith("unknown-") else 422)
@@ -56,7 +60,7 @@ class ProblemData(msgspec.Struct, frozen=True, kw_only=True):
     """What to do about it, "" where the detail says it."""
 
     next: tuple[NextStep, ...]
-    """Commands that help."""
+    """What helps: commands, and the requests that do the same."""
 
     diagnostics: tuple[FindingData, ...]
     """Findings about documents."""
@@ -68,13 +72,15 @@ class ApiProblem(Exception):
     """Something was not done: its code, what is wrong, and what to do about it. ``again_in`` are the seconds after
     which it may be asked again, 0 where that does not help."""
 
-    def __init__(self, code: str, detail: str, hint: str = "", *, again_in: int = 0) -> None:
+    def __init__(
+        self, code: str, detail: str, hint: str = "", *, again_in: int = 0, following: Sequence[NextStep] = ()
+    ) -> None:
         super().__init__(detail)
         self.code = code
         self.detail = detail
         self.hint = hint
         self.again_in = again_in
-        self.next: tuple[NextStep, ...] = ()
+        self.next = tuple(following)
         self.diagnostics: tuple[FindingData, ...] = ()
 
     @classmethod

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Generic, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
@@ -81,6 +83,9 @@ class ListPart(msgspec.Struct, Generic[T], frozen=True):
     """The cursor for the next part, null at the end."""
 
 
+_NAMED = re.compile(r"\{(\w+)\}")
+
+
 class Route(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that can be asked."""
 
@@ -105,6 +110,10 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     """The codes of problems that it can answer besides those that every route can."""
 
+    of_part: bool = False
+    """Whether who may see no more of a project than an ensemble may ask too, and is answered with what belongs to
+    that."""
+
     keyed: bool = False
     """Whether it takes an ``Idempotency-Key``: the same again gets the stored answer."""
 
@@ -123,6 +132,12 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     def template(self) -> str:
         """The path with nothing but names in its braces."""
         return self.path.replace(":path}", "}")
+
+    def address(self, names: Mapping[str, str]) -> str:
+        """The path with the names in it that are known, "" where one is missing."""
+        if not set(_NAMED.findall(self.template)) <= names.keys():
+            return ""
+        return _NAMED.sub(lambda found: quote(names[found[1]]), self.template)
 
     @property
     def is_secret(self) -> bool:

@@ -18,7 +18,7 @@ from ordito.server.database.database import Database
 from ordito.server.database.outbox import forget_events
 from ordito.server.database.tables import ANSWERS, SETTINGS
 from ordito.server.identity.signing_in import prune
-from ordito.server.limits import Rates, SignInAttempts
+from ordito.server.limits import DeniedRows, Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
@@ -85,6 +85,10 @@ class Services:
         self.topics = Topics(self.outbox)
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
+        self.denied = DeniedRows()
+        self.readings: dict[tuple[str, ...], float] = {}
+        """When it was written down that somebody reads something: who, by what, what was done, and about what."""
+
         self.metrics = Metrics(self.queries, self.topics)
         self.queries.told = self._asked
         self.supervisor = Supervisor()

@@ -14,7 +14,7 @@ import msgspec
 from ordito.app.surroundings import Surroundings
 from ordito.ensemble.logs import MOST_BYTES, MOST_JOBS, Retention
 from ordito.results.pages import page_data
-from ordito.server.names import meant_field
+from ordito.server.names import hint_at
 from ordito.server.refused import ServerRefused
 
 
@@ -49,6 +49,9 @@ class Limits(_SettingsPart, frozen=True):
 
     project_packages: Annotated[int, msgspec.Meta(gt=0)] = 10 << 30
     """Bytes of all packages of a project."""
+
+    project_ensembles: Annotated[int, msgspec.Meta(gt=0)] = 500
+    """How many ensembles a project may have."""
 
     query_seconds: Annotated[float, msgspec.Meta(gt=0)] = 30.0
     """Seconds that an answer may take."""
@@ -106,7 +109,8 @@ class ServerSettings(_SettingsPart, frozen=True):
 
     egress: tuple[str, ...] = ()
     """What the server may reach: the hosts of webhooks, of repositories in git, and of files that services name, each
-    ``NAME`` or ``NAME:PORT``; URLs of repositories on its own machine, as in ``file:///srv/shop.git``."""
+    ``NAME`` or ``NAME:PORT``, with ``:private`` at its end where the name may lead to this machine or to a private
+    network; URLs of repositories on its own machine, as in ``file:///srv/shop.git``."""
 
     banner: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
     """A message to all who use the server, also to those who have not signed in."""
@@ -133,8 +137,10 @@ class ServerSettings(_SettingsPart, frozen=True):
         return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
 
 
-Host = Annotated[str, msgspec.Meta(pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?$", max_length=300)]
-"""The name of a host, or its address, with a port or without."""
+HOST = r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(:private)?$"
+Host = Annotated[str, msgspec.Meta(pattern=HOST, max_length=300)]
+"""The name of a host, or its address, with a port or without; ``:private`` at its end where it may lead to private
+addresses."""
 
 
 class ChangedSettings(_SettingsPart, frozen=True):
@@ -168,7 +174,9 @@ class CurrentSettings:
     def surroundings(self) -> Surroundings:
         """What every process may reach besides what it is about."""
         reads = tuple(str(self._home / one) for one in self.now.reads)
-        return Surroundings(reads, (), self.now.variables, self.now.egress)
+        return Surroundings(
+            reads, (), self.now.variables, tuple(one.removesuffix(":private") for one in self.now.egress)
+        )
 
 
 def read_settings(path: Path, environment: Mapping[str, str], listen: str = "") -> ServerSettings:
@@ -186,8 +194,7 @@ def read_settings(path: Path, environment: Mapping[str, str], listen: str = "") 
     try:
         found = msgspec.convert(values, ServerSettings, strict=False)
     except msgspec.ValidationError as error:
-        names = {name for part in (ServerSettings, JobSettings, Limits, Tls) for name in part.__struct_fields__}
-        raise ServerRefused(f"{path}: {error}", meant_field(error, names)) from error
+        raise ServerRefused(f"{path}: {error}", hint_at(error, ServerSettings, values)) from error
     _check(found, path)
     return found
 

@@ -63,6 +63,11 @@ def confine(places: Iterable[str], services: Iterable[str], hosts: Iterable[str]
     _PROCESS.reach = Reachable((*real, PROGRAM), real_services, frozenset(host.lower() for host in hosts))
 
 
+def is_confined() -> bool:
+    """Whether this process works for somebody who is not its user, as those of a server."""
+    return _PROCESS.reach is not None
+
+
 def is_reachable(path: str | Path) -> bool:
     """Whether a file may be read, and its existence be told."""
     reach = _PROCESS.reach

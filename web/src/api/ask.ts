@@ -64,6 +64,12 @@ export async function ask<R extends RouteName>(
   };
 }
 
+/** The version of something that a list has shown, to change it as it was seen: if it is different by now, one that fits
+ * nothing, so that the server refuses, and says so. */
+export function tagAsShown<T>(shown: T, now: Answer<T>): string {
+  return JSON.stringify(shown) === JSON.stringify(now.data) ? now.etag : '"seen"';
+}
+
 /** Fetch something of this server. Throws a `Problem` for what is no success. */
 export async function reach(address: string, init: RequestInit): Promise<Response> {
   let response: Response;

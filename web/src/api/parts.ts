@@ -38,6 +38,7 @@ export function useParts<R extends ListName>(
     },
     getNextPageParam: (part) => part.next ?? undefined,
     enabled: !reading.off,
+    meta: { isFollowed: reading.isFollowed ?? false },
     refetchOnMount: "always",
   });
   useTopics(

@@ -72,6 +72,17 @@ export interface ArchiveData {
 export interface Asked {
 }
 
+/** What a plan was asked for, to ask for it once more. */
+export interface AskedAgain {
+  request: Record<string, Value>;
+  environment: string | null;
+  options: Record<string, Value>;
+  apply: string;
+  bind: string;
+  comment: string;
+  withheld: string[];
+}
+
 /** To run the check of instances. */
 export interface AskedCheck {
   workflow: "check";
@@ -155,7 +166,7 @@ export interface AskedPlan {
   applied_by: string;
   job: string | null;
   job_status: string;
-  problem: PlanProblem | null;
+  problem: Trouble | null;
   allowed: string[];
 }
 
@@ -286,13 +297,6 @@ export interface AttemptData {
   exit_code: number | null;
 }
 
-/** How far the audit log is whole. */
-export interface AuditChain {
-  rows: number;
-  broken: number;
-  head: string;
-}
-
 /** Which rows are wanted, the newest first. */
 export interface AuditFields {
   limit?: number;
@@ -304,6 +308,12 @@ export interface AuditFields {
   outcome?: string;
   since?: string | null;
   until?: string | null;
+}
+
+/** The end of the audit log: who keeps it elsewhere can see later whether the log still holds it. */
+export interface AuditHead {
+  rows: number;
+  head: string;
 }
 
 /** Who has asked: a user, a service account, a schedule, or a git source. */
@@ -696,6 +706,7 @@ export interface EnsembleData {
   drift: RememberedDrift | null;
   last_job: EnsembleJob | null;
   plans: Record<string, number>;
+  follows: boolean;
 }
 
 /** The job of an ensemble that ran last. */
@@ -1310,6 +1321,7 @@ export interface Limits {
   body?: number;
   package?: number;
   project_packages?: number;
+  project_ensembles?: number;
   query_seconds?: number;
   query_memory?: number;
   plan_seconds?: number;
@@ -1672,6 +1684,8 @@ export interface NextStep {
   words?: string[];
   more?: string[];
   meant?: Record<string, string>;
+  method?: string;
+  path?: string;
 }
 
 /** The instances of a node that are changed in the same way for the same reason. */
@@ -1977,12 +1991,6 @@ export interface PlanHead {
   inputs: PlannedInput[];
 }
 
-/** Why a plan was not made, or not carried out. */
-export interface PlanProblem {
-  failure: Failure;
-  diagnostics: FindingData[];
-}
-
 /** How the job of a plan ended, for its command. */
 export interface PlanReport {
   job: string;
@@ -2151,9 +2159,24 @@ export interface RememberedDrift {
   at: string;
 }
 
+/** What goes with an ensemble that is removed from a server. */
+export interface RemovalData {
+  instances: number;
+  plans: number;
+  approvals: number;
+  schedules: number;
+  sources: number;
+  rules: number;
+  freezes: number;
+  roles: number;
+  open_plans: string[];
+  digest: string;
+}
+
 /** What may be lost. */
 export interface RemoveQuery {
   forget?: number;
+  digest?: string;
 }
 
 /** Records that are to be removed, whether what they are about exists or not. */
@@ -2417,6 +2440,7 @@ export interface ShownInput {
   required?: boolean;
   default?: Value;
   description?: string;
+  sensitive?: boolean;
 }
 
 /** A step of a workflow, for people. */
@@ -2481,8 +2505,8 @@ export interface SpecData {
   diagnostics: FindingData[];
 }
 
-/** Which records are wanted. */
-export interface StateQuery {
+/** About the records of instances. */
+export interface StateAsked {
   names?: string[];
 }
 
@@ -2702,6 +2726,12 @@ export interface TriggerOfNotice {
   said: string;
 }
 
+/** Why there is no result, with findings about documents. */
+export interface Trouble {
+  failure: Failure;
+  diagnostics: FindingData[];
+}
+
 /** A type with everything that it has, inherited parts included. */
 export interface TypeData {
   format: "ordito.explain/1";
@@ -2807,6 +2837,7 @@ export interface WantedApprovals {
   groups: string[];
   author_may: boolean;
   given: number;
+  kept: boolean;
 }
 
 /** What is to be different; what is left out stays as it is. */
@@ -2915,12 +2946,12 @@ export interface Routes {
     body: undefined;
     answer: Value;
   };
-  /** Whether the chain of the audit log is whole, and its last hash, for others to keep. */
+  /** The number and the hash of the last row of the audit log, for others to keep. */
   "GET /audit/head": {
     path: Record<string, never>;
     query: Record<string, never>;
     body: undefined;
-    answer: AuditChain;
+    answer: AuditHead;
   };
   /** The ensembles that I see, each with a summary. */
   "GET /ensembles": {
@@ -2971,7 +3002,14 @@ export interface Routes {
     body: undefined;
     answer: undefined;
   };
-  /** Set the members of a group. */
+  /** A group with its members. */
+  "GET /groups/{group}": {
+    path: { group: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: GroupData;
+  };
+  /** Set the members of a group; it is made where there is none. */
   "PUT /groups/{group}": {
     path: { group: string };
     query: Record<string, never>;
@@ -3167,7 +3205,7 @@ export interface Routes {
     body: NewEnsemble;
     answer: EnsembleData;
   };
-  /** Remove an ensemble of which nothing exists; its files are put aside. */
+  /** Remove an ensemble of which nothing exists; its files, and what the server knew, are put aside. */
   "DELETE /projects/{project}/ensembles/{ensemble}": {
     path: { project: string; ensemble: string };
     query: RemoveQuery;
@@ -3475,6 +3513,13 @@ export interface Routes {
     body: undefined;
     answer: PlanReport;
   };
+  /** What was asked for, to ask for it once more; without secrets. */
+  "GET /projects/{project}/ensembles/{ensemble}/plans/{id}/request": {
+    path: { project: string; ensemble: string; id: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: AskedAgain;
+  };
   /** What the plan changes, as a picture. */
   "GET /projects/{project}/ensembles/{ensemble}/plans/{id}/topology": {
     path: { project: string; ensemble: string; id: string };
@@ -3495,6 +3540,13 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: PoliciesData;
+  };
+  /** What goes with an ensemble that is removed, in numbers, and what is in the way of that. */
+  "GET /projects/{project}/ensembles/{ensemble}/removal": {
+    path: { project: string; ensemble: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: RemovalData;
   };
   /** Compare what is recorded with the records of all jobs, or rebuild it. */
   "POST /projects/{project}/ensembles/{ensemble}/replay": {
@@ -3643,7 +3695,7 @@ export interface Routes {
     body: undefined;
     answer: SourceData;
   };
-  /** The user's part of `ensemble.yaml`, byte for byte. */
+  /** The user's part of `ensemble.yaml`, byte for byte but for sensitive inputs. */
   "GET /projects/{project}/ensembles/{ensemble}/spec": {
     path: { project: string; ensemble: string };
     query: Record<string, never>;
@@ -3674,7 +3726,7 @@ export interface Routes {
   /** The records of instances, deleted ones included. */
   "GET /projects/{project}/ensembles/{ensemble}/state": {
     path: { project: string; ensemble: string };
-    query: StateQuery;
+    query: StateAsked;
     body: undefined;
     answer: RecordsData;
   };
@@ -3688,7 +3740,7 @@ export interface Routes {
   /** All that is recorded, without sensitive values. */
   "GET /projects/{project}/ensembles/{ensemble}/state/export": {
     path: { project: string; ensemble: string };
-    query: StateQuery;
+    query: StateAsked;
     body: undefined;
     answer: ExportedState;
   };
@@ -3993,12 +4045,26 @@ export interface Routes {
     body: UserChange;
     answer: UserData;
   };
-  /** Take the password of a user away, and make a one-time link. */
+  /** Take the password of a user away, end their sessions and tokens, and make a one-time link. */
   "POST /users/{user}/reset": {
     path: { user: string };
     query: Record<string, never>;
     body: undefined;
     answer: LinkData;
+  };
+  /** The tokens of a user, without their secrets. */
+  "GET /users/{user}/tokens": {
+    path: { user: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: ListPartTokenData;
+  };
+  /** End one token of a user. */
+  "DELETE /users/{user}/tokens/{id}": {
+    path: { user: string; id: string };
+    query: Record<string, never>;
+    body: undefined;
+    answer: undefined;
   };
 }
 

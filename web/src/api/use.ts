@@ -41,6 +41,8 @@ function mayHelpAgain(problem: Problem): boolean {
 export interface Reading {
   /** Read again whenever one of these topics tells something, and when the stream has caught up. */
   topics?: readonly string[];
+  /** The page follows it event by event itself: it need not be read again after the server was away. */
+  isFollowed?: boolean;
   /** Do not read (yet). */
   off?: boolean;
   /** Show what was there until the new answer comes: for filters. */
@@ -60,11 +62,17 @@ export function useLook<R extends LookName>(
     queryKey: key,
     queryFn: ({ signal }) => ask(route, asked as Asked<R>, { signal }),
     enabled: !reading.off,
+    meta: { isFollowed: reading.isFollowed ?? false },
     ...(reading.keeps ? { placeholderData: keepPreviousData } : {}),
     ...(topics.length ? { refetchOnMount: "always" as const } : {}),
   });
   useTopics(topics, () => void store.invalidateQueries({ queryKey: key, exact: true }));
   return found;
+}
+
+/** Read again what shows, after the server was away: not all that happens is told by topics, as who may do what. */
+export function readAgain(store: QueryClient): void {
+  void store.invalidateQueries({ predicate: ({ meta }) => meta?.["isFollowed"] === false });
 }
 
 export function lookKey<R extends LookName>(route: R, asked: Asked<R>): readonly unknown[] {

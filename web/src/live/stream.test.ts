@@ -8,9 +8,11 @@ import { type Follower, LiveStream, pauseBefore, type World } from "./stream.ts"
 /** A browser in which time passes when it is told to, and servers say what they are told to. */
 class MadeWorld implements World {
   readonly asked: string[] = [];
+  /** How long it waits before it comes back, and before a hidden tab has no stream. */
   readonly pauses: number[] = [];
+  #seconds = 1;
   #tell: ((piece: string | Error | undefined) => void)[] = [];
-  #later = new Set<() => void>();
+  #later = new Map<() => void, number>();
 
   open(address: string, signal: AbortSignal): Promise<AsyncIterable<string>> {
     this.asked.push(decodeURIComponent(address));
@@ -36,13 +38,16 @@ class MadeWorld implements World {
     );
   }
 
-  now = (): number => 1_000;
+  now = (): number => this.#seconds * 1_000;
   random = (): number => 0;
 
   later(run: () => void, milliseconds: number): () => void {
-    this.pauses.push(milliseconds / 1000);
-    this.#later.add(run);
-    return () => this.#later.delete(run);
+    const seconds = milliseconds / 1000;
+    if (seconds !== 5) this.pauses.push(seconds);
+    // Each has a key of its own.
+    const waiting = (): void => run();
+    this.#later.set(waiting, this.#seconds + seconds);
+    return () => this.#later.delete(waiting);
   }
 
   /** What the stream that was opened last tells; `undefined` ends it. */
@@ -51,12 +56,13 @@ class MadeWorld implements World {
     await settled();
   }
 
-  /** All that waits happens. */
-  async pass(): Promise<void> {
-    const waiting = [...this.#later];
-    this.#later.clear();
-    for (const run of waiting) run();
-    await settled();
+  /** So many seconds pass, and what waits for one of them happens then. */
+  async pass(seconds = 30): Promise<void> {
+    for (const end = this.#seconds + seconds; this.#seconds < end; ) {
+      this.#seconds += 1;
+      for (const [run, when] of [...this.#later]) if (when <= this.#seconds && this.#later.delete(run)) run();
+      await settled();
+    }
   }
 }
 
@@ -129,10 +135,10 @@ test("it comes back where it was, and later each time", async () => {
   await world.tell(told("stream.live", "7"));
   await world.tell(undefined);
   assert.equal(stream.state.is, "offline");
-  await world.pass();
+  await world.pass(1);
   assert.equal(world.asked.at(-1), "/api/v1/events?topic=ensembles&after=7");
   await world.tell(problem(503, "draining"));
-  await world.pass();
+  await world.pass(2);
   await world.tell(told("stream.live", "8"));
   assert.deepEqual([world.pauses, list.again, stream.state.is], [[1, 2], 1, "live"]);
 });
@@ -162,6 +168,20 @@ test("whoever is signed out does not come back", async () => {
   assert.deepEqual([isSignedOut, world.asked.length, stream.state.is], [true, 1, "offline"]);
 });
 
+test("what may not be followed any more is read again, which tells why", async () => {
+  const world = new MadeWorld();
+  const stream = new LiveStream(world, () => {});
+  const job = follower("job:a/b/J", "C");
+  const end = stream.follow(job);
+  stream.follow(follower("inbox", "D"));
+  await settled();
+  await world.tell(problem(404, "unknown-ensemble"));
+  assert.deepEqual([job.again, stream.state.is], [1, "offline"]);
+  end();
+  await settled();
+  assert.equal(world.asked.at(-1), "/api/v1/events?topic=inbox&after=D");
+});
+
 test("a hidden tab has no stream after half a minute, and goes on when it shows", async () => {
   const world = new MadeWorld();
   const stream = new LiveStream(world, () => {});
@@ -171,6 +191,7 @@ test("a hidden tab has no stream after half a minute, and goes on when it shows"
   stream.show(false);
   stream.show(true);
   await world.pass();
+  await world.tell(": \n\n");
   assert.equal(world.asked.length, 1);
   stream.show(false);
   await world.pass();
@@ -200,4 +221,34 @@ test("a cursor that is not known begins anew", async () => {
   await world.pass();
   await world.tell(told("stream.live", "1"));
   assert.deepEqual([world.asked.at(-1), job.again], ["/api/v1/events?topic=job:a/b/J", 1]);
+});
+
+test("a server that says nothing any more is offline, and asked again", async () => {
+  const world = new MadeWorld();
+  const stream = new LiveStream(world, () => {});
+  const list = follower("ensembles");
+  stream.follow(list);
+  await settled();
+  await world.tell(told("stream.live", "7"));
+  for (let beat = 0; beat < 10; beat += 1) {
+    await world.pass(15);
+    await world.tell(": \n\n");
+  }
+  assert.deepEqual([stream.state.is, world.asked.length], ["live", 1]);
+  await world.pass(40);
+  assert.deepEqual(stream.state, { is: "offline", since: 186_000, why: "the server does not answer" });
+  await world.pass(1);
+  assert.deepEqual(world.asked.slice(1), ["/api/v1/events?topic=ensembles&after=7"]);
+  await world.tell(told("stream.live", "8"));
+  assert.equal(stream.state.is, "live");
+});
+
+test("a server that takes a request and never answers is offline too", async () => {
+  const world = new MadeWorld();
+  const stream = new LiveStream(world, () => {});
+  stream.follow(follower("inbox"));
+  await settled();
+  assert.equal(stream.state.is, "catching-up");
+  await world.pass(35);
+  assert.equal(stream.state.is, "offline");
 });

@@ -27,6 +27,10 @@ export interface World {
 }
 
 const LONGEST_PAUSE = 30;
+/** Seconds without a byte after which a server is taken to be gone: it sends at least a comment every 15. */
+const SILENCE = 35;
+/** Seconds between looks for silence: a machine that was asleep finds it soon after it has woken. */
+const LOOK = 5;
 const HIDDEN = 30;
 const MOST_TOPICS = 16;
 
@@ -49,6 +53,9 @@ export class LiveStream {
   #open: AbortController | undefined;
   #attempt = 0;
   #cancel: (() => void) | undefined;
+  /** When the open stream has told something last, and what ends looking for that. */
+  #heard = 0;
+  #unguard: (() => void) | undefined;
   #isPlanned = false;
   #isHidden = false;
   #hiding: (() => void) | undefined;
@@ -123,8 +130,25 @@ export class LiveStream {
   #close(): void {
     this.#cancel?.();
     this.#cancel = undefined;
+    this.#leave();
+  }
+
+  /** Take nothing more of the open stream. */
+  #leave(): void {
+    this.#unguard?.();
+    this.#unguard = undefined;
     this.#open?.abort();
     this.#open = undefined;
+  }
+
+  /** Leave a stream of which nothing comes, not even that there is nothing new: nothing else says that a server hangs,
+   * or that a network has gone. */
+  #guard(): void {
+    this.#unguard = this.#world.later(() => {
+      if (this.#world.now() - this.#heard < SILENCE * 1000) return this.#guard();
+      this.#leave();
+      this.#comeBack(0, "the server does not answer");
+    }, LOOK * 1000);
   }
 
   #connect(): void {
@@ -132,6 +156,8 @@ export class LiveStream {
     if (this.#isHidden || this.#hasEnded) return;
     const control = new AbortController();
     this.#open = control;
+    this.#heard = this.#world.now();
+    this.#guard();
     if (this.#state.is !== "offline") this.#say({ is: "catching-up" });
     void this.#run(control);
   }
@@ -145,17 +171,20 @@ export class LiveStream {
       const parser = new EventParser();
       for await (const piece of await this.#world.open(this.#address(cursors), control.signal)) {
         if (control.signal.aborted) return;
-        for (const event of parser.take(piece)) again = this.#take(event, control, isPlaced) ?? again;
+        this.#heard = this.#world.now();
+        for (const event of parser.take(piece)) again = this.#take(event, isPlaced) ?? again;
         if (control.signal.aborted) return;
       }
     } catch (error) {
       if (control.signal.aborted) return;
       const problem = asProblem(error);
       why = problem.message;
-      if (this.#isOver(problem)) return;
+      if (this.#isOver(problem)) return this.#leave();
       again = problem.againIn;
     }
-    if (!control.signal.aborted) this.#comeBack(again, why);
+    if (control.signal.aborted) return;
+    this.#leave();
+    this.#comeBack(again, why);
   }
 
   /** Whether coming back by itself is of no use. */
@@ -164,6 +193,8 @@ export class LiveStream {
       this.#forget();
       return false;
     }
+    // What was followed may not be seen any more, or is gone: who reads it again is told so, and follows it no more.
+    if (problem.status === 403 || problem.status === 404) this.#tellAgain("");
     if (problem.status !== 401) return false;
     this.#hasEnded = true;
     this.#offline(problem.message);
@@ -172,7 +203,7 @@ export class LiveStream {
   }
 
   /** Handle an event; gives the seconds after which to come back, where it says so. */
-  #take(event: StreamEvent, control: AbortController, isPlaced: Set<string>): number | undefined {
+  #take(event: StreamEvent, isPlaced: Set<string>): number | undefined {
     if (event.cursor) {
       this.#cursor = event.cursor;
       this.#known = new Set(this.#topics);
@@ -189,8 +220,7 @@ export class LiveStream {
         this.#tellAgain(event.topic);
         return undefined;
       case "stream.denied":
-        control.abort();
-        this.#open = undefined;
+        this.#leave();
         this.#forget();
         this.#tellAgain("");
         this.#comeBack(1, "what was followed may not be seen any more");

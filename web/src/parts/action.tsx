@@ -14,9 +14,16 @@ interface ActionProps {
   children: ReactNode;
 }
 
+/** Why nothing can be changed now, undefined where it can. */
+export function useAway(): string | undefined {
+  return useLiveState().is === "offline" ? "the server cannot be reached now" : undefined;
+}
+
 /** A button that leads to a page or does something. What cannot be done can still be reached, and says why. */
-export function Action({ does, unable, className = "button", name, children }: ActionProps): ReactNode {
+export function Action({ does, unable: mayNot, className = "button", name, children }: ActionProps): ReactNode {
   const why = useId();
+  const away = useAway();
+  const unable = mayNot ?? (typeof does === "string" ? undefined : away);
   if (unable) {
     return (
       <button
@@ -53,9 +60,9 @@ export function useUnable(
   allowed: readonly string[] | undefined,
   project: string,
 ): (permission: string) => string | undefined {
-  const live = useLiveState();
+  const away = useAway();
   return (permission) => {
-    if (live.is === "offline") return "the server cannot be reached now";
+    if (away) return away;
     if (!allowed) return "what you may do is not known yet";
     if (!allowed.includes(permission))
       return `needs the permission "${permission}", which the owners of ${project} give`;

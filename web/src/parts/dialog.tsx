@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 
+import { useAway } from "./action.tsx";
 import { ProblemPart } from "./problem.tsx";
 
 interface DialogProps {
@@ -74,6 +75,7 @@ export function Confirm({
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const field = useId();
+  const away = useAway();
   const confirm = async (): Promise<void> => {
     setBusy(true);
     setError(undefined);
@@ -105,13 +107,14 @@ export function Confirm({
         )}
         {error !== undefined && <ProblemPart error={error} title="It was not done" />}
         <div className="buttons">
+          {away && <span className="muted">{away}</span>}
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
           <button
             type="submit"
             className={danger ? "button danger" : "button main"}
-            disabled={isBusy || (name !== undefined && typed !== name)}
+            disabled={isBusy || away !== undefined || (name !== undefined && typed !== name)}
           >
             {does}
           </button>

@@ -76,8 +76,9 @@ export function EnsemblePage({ of, page, isFollowed = false, children }: Ensembl
   useTitle(page === "Topology" ? name : `${page} · ${name}`);
   const found = useLook(SHOW, { path: { ...of } });
   const again = useEnsembleAgain(of);
-  useTopic(isFollowed ? "" : `ensemble:${name}`, found.data?.cursor, again, again);
-  if (found.isError && asProblem(found.error).status === 404) return <Gone name={name} error={found.error} />;
+  const isGone = found.isError && asProblem(found.error).status === 404;
+  useTopic(isFollowed || isGone ? "" : `ensemble:${name}`, found.data?.cursor, again, again);
+  if (isGone) return <Gone name={name} error={found.error} />;
   const data = found.data?.data;
   return (
     <>

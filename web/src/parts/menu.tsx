@@ -1,6 +1,8 @@
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 
+import { useAway } from "./action.tsx";
+
 export interface MenuItem {
   label: string;
   /** An address of a page, or what is done. */
@@ -17,6 +19,8 @@ interface MenuProps {
   items: readonly MenuItem[];
   className?: string;
   id?: string;
+  /** Whether its items change something, which is refused while the server cannot be reached. */
+  changes?: boolean;
   /** Whether `.` opens it: it has the actions of what is chosen. */
   opensByKey?: boolean;
 }
@@ -24,7 +28,10 @@ interface MenuProps {
 const GAP = 4;
 
 /** A button that opens a list of actions. Arrow keys move, Enter does, Esc closes. */
-export function Menu({ label, name, items, className = "button", id, opensByKey = false }: MenuProps): ReactNode {
+export function Menu(props: MenuProps): ReactNode {
+  const { label, name, className = "button", id, changes = false, opensByKey = false } = props;
+  const away = useAway();
+  const items = props.items.map((item) => ({ ...item, unable: item.unable ?? (changes ? away : undefined) }));
   const list = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);

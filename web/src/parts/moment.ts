@@ -24,7 +24,7 @@ export function exactSpan(seconds: number): string {
     const rest = smaller ? Math.floor((whole % unit) / smaller) : 0;
     return rest ? `${first} ${rest} ${smallerWord}` : first;
   }
-  return "0 s";
+  return "under 1 s";
 }
 
 /** A moment as somebody says it now: `4 min ago`, `in 2 h`, `now`. */

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useId } from "react";
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useId, useRef } from "react";
 import { Link, useLocation } from "wouter";
 
 interface LinkTab {
@@ -7,15 +7,26 @@ interface LinkTab {
   count?: number | undefined;
 }
 
+/** Brings the chosen tab into sight, where not all of them have room. */
+function useChosenInSight(chosen: string): { current: HTMLElement | null } {
+  const tabs = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const it = tabs.current?.querySelector<HTMLElement>("[aria-current], [aria-selected=true]");
+    if (tabs.current && it) tabs.current.scrollLeft = it.offsetLeft - (tabs.current.clientWidth - it.offsetWidth) / 2;
+  }, [chosen]);
+  return tabs;
+}
+
 /** Tabs that are pages: links, the present one marked, also on the pages below it. */
 export function LinkTabs({ label, tabs }: { label: string; tabs: readonly LinkTab[] }): ReactNode {
   const [here] = useLocation();
+  const list = useChosenInSight(here);
   // The page above all tabs is none of those below it.
   const isAbove = (address: string): boolean => tabs.some((other) => other.address.startsWith(`${address}/`));
   const isHere = ({ address }: LinkTab): boolean =>
     address === here || (here.startsWith(`${address}/`) && !isAbove(address));
   return (
-    <nav className="tabs" aria-label={label}>
+    <nav ref={list} className="tabs" aria-label={label}>
       {tabs.map((tab) => (
         <Link key={tab.address} href={tab.address} aria-current={isHere(tab) ? "page" : undefined}>
           {tab.label}
@@ -43,6 +54,7 @@ interface TabsProps<Id extends string> {
 /** Tabs within a page: arrow keys, Home and End choose; the panel below belongs to the chosen one. */
 export function Tabs<Id extends string>({ label, tabs, chosen, onChoose, children }: TabsProps<Id>): ReactNode {
   const id = useId();
+  const list = useChosenInSight(chosen);
   const onKey = (event: KeyboardEvent<HTMLElement>): void => {
     const at = tabs.findIndex((tab) => tab.id === chosen);
     const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
@@ -54,7 +66,7 @@ export function Tabs<Id extends string>({ label, tabs, chosen, onChoose, childre
   };
   return (
     <>
-      <div className="tabs" role="tablist" aria-label={label} onKeyDown={onKey}>
+      <div ref={list as RefObject<HTMLDivElement>} className="tabs" role="tablist" aria-label={label} onKeyDown={onKey}>
         {tabs.map((tab) => (
           <button
             key={tab.id}

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
-
 import { useChange } from "../api/use.ts";
+import { useAway } from "../parts/action.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/form.tsx";
 import { ProblemPart } from "../parts/problem.tsx";
@@ -10,6 +10,7 @@ const SHORTEST = 12;
 
 /** Sets the password of who is signed in; all their other sessions end. */
 export default function PasswordDialog({ onClose }: { onClose: () => void }): ReactNode {
+  const away = useAway();
   const me = useMe();
   const [old, setOld] = useState("");
   const [wanted, setWanted] = useState("");
@@ -65,7 +66,7 @@ export default function PasswordDialog({ onClose }: { onClose: () => void }): Re
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="button main" disabled={change.isPending}>
+          <button type="submit" className="button main" disabled={change.isPending || away !== undefined}>
             Set it
           </button>
         </div>

@@ -21,7 +21,7 @@ from ordito.source.new_files import open_regular
 from ordito.source.nodes import NULLS, Node, Scalar, Sequence
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.package import load_text
-from ordito.source.reach import check_given
+from ordito.source.reach import check_given, is_confined
 
 LITERAL = "literal"
 SOURCES = ("env", "file", "secret")
@@ -107,7 +107,7 @@ class Sources:
                 "unset-variable",
                 f'the environment variable "{name.text}" is not set',
                 name.span,
-                hint=f"set it before you call ordito, or give it a default{'; ' if known else ''}{known}",
+                hint=f"{_variable_hint()}{'; ' if known else ''}{known}",
             )
             return None
         if len(text) > MOST_BYTES:
@@ -292,8 +292,10 @@ class ReadableFiles(msgspec.Struct, frozen=True):
             raise Unreadable(f"cannot read {path}: {error}", "name another file") from error
         if not inside:
             raise Unreadable(
-                f"{path} leads out of {edge}",
-                "relative paths stay in the ensemble's directory, or in the git working tree around it: "
+                f"{path} leads out of the ensemble's directory",
+                IN_PLACE
+                if is_confined()
+                else "relative paths stay there, or in the git working tree around it: "
                 "name the file by its absolute path, or put it there",
             )
         return target
@@ -315,9 +317,26 @@ def _where(path: str) -> str:
     return "make it, or name another one; the path is relative to the ensemble's directory"
 
 
+IN_PLACE = (
+    "put the file into the ensemble's directory or into its package, or keep what it says as a secret: "
+    "{ secret: NAME }; an administrator can list its folder in `reads` of server.yaml"
+)
+"""What can be done about a file that a server may not read."""
+
+
+def _variable_hint() -> str:
+    """What can be done about a variable that is not there, or that a server does not give."""
+    if is_confined():
+        return (
+            "keep the value as a secret, { secret: NAME }, or give it a default; "
+            "an administrator can list the variable in `variables` of server.yaml"
+        )
+    return "set it before you call ordito, or give it a default"
+
+
 def _hint(error: OSError | ValueError) -> str:
     if isinstance(error, PermissionError):
-        return "give this user the right to read it"
+        return IN_PLACE if is_confined() else "give this user the right to read it"
     if isinstance(error, OSError) and error.errno in {errno.EISDIR, errno.EINVAL}:
         return "name an ordinary file"
     return "name another file"

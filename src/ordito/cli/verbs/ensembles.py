@@ -11,7 +11,7 @@ from ordito.cli.remote import ensemble_named
 from ordito.cli.served import done, in_path, server_of, write_facts
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
-from ordito.results.served import EnsembleLine, EnsemblesData, EnsembleShownData
+from ordito.results.served import EnsembleLine, EnsemblesData, EnsembleShownData, RemovalData
 
 ensembles_command = VerbGroup("ensembles", ENSEMBLES_VERBS, {}, "The ensembles of a server.")
 
@@ -144,9 +144,22 @@ def change_command(session: Session, name: str, labels: tuple[str, ...], gone: t
 @click.argument("name", metavar="[PROJECT/]ENSEMBLE")
 @click.option("--forget", type=click.IntRange(min=0), metavar="N", help="The number of instances that still exist.")
 def remove_command(session: Session, name: str, forget: int | None) -> ExitCode:
-    """Remove an ensemble of which nothing exists.
+    """Remove an ensemble of which nothing exists, and of which no plan is open.
 
-    With --forget the server lets go of one whose N instances exist: none of them is undeployed, and a directory that
-    was added stays as it is."""
-    server_of(session).ask("DELETE", _path_of(name), query={"forget": forget} if forget else {})
-    return done(session, "removed", "/".join(ensemble_named(name)))
+    It says what goes with it, such as its schedules and roles, and asks; --yes goes ahead without. With --forget the
+    server lets go of one whose N instances exist: none of them is undeployed, and a directory that was added stays as
+    it is."""
+    from ordito.app.errors import Declined
+    from ordito.cli.conversation import CliConversation
+
+    connection, path, shown = server_of(session), _path_of(name), "/".join(ensemble_named(name))
+    found = connection.get(f"{path}/removal", RemovalData)
+    is_free = not found.open_plans and found.instances == (forget or 0)
+    # What is in the way is said by the server.
+    asks = bool(found.goes or found.instances) and is_free
+    gone = [*found.goes, *([f"{found.instances} instances, which go on running"] if found.instances else [])]
+    if not CliConversation(session).confirm(f"remove {shown}", [f"goes with it: {one}" for one in gone], asks=asks):
+        raise Declined
+    query = {"forget": forget} if forget else {}
+    connection.ask("DELETE", path, query={**query, "digest": found.digest})
+    return done(session, "removed", shown)

@@ -33,7 +33,10 @@ def _write_groups(found: GroupsData, channel: Channel) -> None:
 @click.argument("members", metavar="USER...", nargs=-1, required=True)
 def set_command(session: Session, name: str, members: tuple[str, ...]) -> ExitCode:
     """Set the members of a group; it is made where there is none."""
-    server_of(session).do("PUT", f"/groups/{in_path(name)}", GroupData, {"members": members})
+    from ordito.client.edits import edited
+
+    path, wanted = f"/groups/{in_path(name)}", {"members": members}
+    edited(server_of(session), "PUT", path, lambda _: wanted, absent="unknown-group")
     return done(session, "set", f"{name}, with {plural(len(set(members)), 'member')}")
 
 

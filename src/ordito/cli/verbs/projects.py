@@ -48,7 +48,9 @@ def create_command(session: Session, name: str, description: str) -> ExitCode:
 @click.option("--description", metavar="TEXT", required=True, help="What it is for.")
 def change_command(session: Session, name: str, description: str) -> ExitCode:
     """Change the description of a project."""
-    server_of(session).do("PATCH", f"/projects/{in_path(name)}", ProjectData, {"description": description})
+    from ordito.client.edits import edited
+
+    edited(server_of(session), "PATCH", f"/projects/{in_path(name)}", lambda _: {"description": description})
     return done(session, "changed", name)
 
 

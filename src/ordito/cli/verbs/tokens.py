@@ -26,7 +26,15 @@ def _account_option(function: F) -> F:
     )(function)
 
 
-def _tokens_path(account: str) -> str:
+def _user_option(function: F) -> F:
+    return click.option("--user", metavar="NAME", default="", help="Of this user; for administrators.")(function)
+
+
+def _tokens_path(account: str, user: str = "") -> str:
+    if account and user:
+        raise click.UsageError("--account and --user exclude each other")
+    if user:
+        return f"/users/{in_path(user)}/tokens"
     if not account:
         return "/me/tokens"
     project, name = ensemble_named(account)
@@ -34,9 +42,10 @@ def _tokens_path(account: str) -> str:
 
 
 @verb("list", named="tokens list")
-def list_command(session: Session) -> ExitCode:
+@_user_option
+def list_command(session: Session, user: str) -> ExitCode:
     """List your tokens, without their secrets; `ordito accounts list` shows those of service accounts."""
-    found = TokensData(tuple(server_of(session).all("/me/tokens", TokenData)))
+    found = TokensData(tuple(server_of(session).all(_tokens_path("", user), TokenData)))
     session.show(found, lambda one, channel: write_tokens([(token, ()) for token in one.tokens], (), channel))
     return ExitCode.DONE
 
@@ -63,7 +72,8 @@ def create_command(
 @verb("remove", named="tokens remove")
 @click.argument("token", metavar="ID")
 @_account_option
-def remove_command(session: Session, token: str, account: str) -> ExitCode:
+@_user_option
+def remove_command(session: Session, token: str, account: str, user: str) -> ExitCode:
     """End a token: whoever has it is refused from now on."""
-    server_of(session).ask("DELETE", f"{_tokens_path(account)}/{in_path(token)}")
+    server_of(session).ask("DELETE", f"{_tokens_path(account, user)}/{in_path(token)}")
     return done(session, "removed", token)

@@ -60,8 +60,10 @@ def _show_link(session: Session, connection: Connection, name: str) -> ExitCode:
 @verb("reset", named="users reset")
 @click.argument("name")
 def reset_command(session: Session, name: str) -> ExitCode:
-    """Take the password of a user away, end their sessions, and show a link with which they sign in once, within five
-    minutes."""
+    """Take the password of a user away, end their sessions and tokens, and show a link with which they sign in once,
+    within five minutes.
+
+    Tokens that they made for service accounts go on: `ordito accounts list` shows these."""
     return _show_link(session, server_of(session), name)
 
 
@@ -78,7 +80,9 @@ def change_command(
     wanted = {field: value for field, value in given.items() if value is not None}
     if not wanted:
         raise click.UsageError("say what is to be different, as in --disable")
-    server_of(session).do("PATCH", f"/users/{in_path(name)}", UserData, wanted)
+    from ordito.client.edits import edited
+
+    edited(server_of(session), "PATCH", f"/users/{in_path(name)}", lambda _: wanted)
     return done(session, "changed", name)
 
 

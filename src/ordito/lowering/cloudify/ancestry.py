@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from ordito.syntax.cloudify.entities import NodeType, PropertySchema, RelationshipType, TypeOperation
+from ordito.syntax.cloudify.entities import CloudifyNodeType, CloudifyRelationshipType, PropertySchema, TypeOperation
 from ordito.syntax.cloudify.shapes import Table
 
 T = TypeVar("T")
@@ -63,4 +63,4 @@ class Ancestry:
         return known
 
 
-AnyType = NodeType | RelationshipType
+AnyType = CloudifyNodeType | CloudifyRelationshipType

@@ -6,20 +6,18 @@ from __future__ import annotations
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.lowering.cloudify.ancestry import Ancestry
-from ordito.lowering.cloudify.groups import GroupsOf
-from ordito.lowering.cloudify.implementations import Implementations
+from ordito.lowering.cloudify.groups import GroupsOf, check_workflows
+from ordito.lowering.cloudify.implementations import Implementations, check_plugins
 from ordito.lowering.cloudify.making import sequence, text
 from ordito.lowering.cloudify.merging import Merged, merge
 from ordito.lowering.cloudify.operations import OperationsOf
 from ordito.lowering.cloudify.parameters import ParametersOf
 from ordito.lowering.cloudify.parts import FOLDER, Part, Parts, version_of
-from ordito.lowering.cloudify.plugins import check_plugins
 from ordito.lowering.cloudify.schemas import Schemas
 from ordito.lowering.cloudify.templates import TemplatesOf
 from ordito.lowering.cloudify.types import TypesOf
 from ordito.lowering.cloudify.values import Values, is_call
 from ordito.lowering.cloudify.words import in_words_of_blueprints
-from ordito.lowering.cloudify.workflows import check_workflows
 from ordito.source.loader import Document
 from ordito.source.nodes import Node, Scalar
 from ordito.source.package import Package

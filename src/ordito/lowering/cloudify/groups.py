@@ -1,13 +1,19 @@
-"""Groups of a blueprint, and the policies by which they are scaled, as groups and policies of TOSCA (section 9)."""
+"""Groups of a blueprint, and the policies by which they are scaled, as groups and policies of TOSCA (section 9); and
+the workflows that it defines (section 10)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ordito.base.diagnostics import Diagnostics
+from ordito.lowering.cloudify.implementations import OF_PROGRAM, Implementations
 from ordito.lowering.cloudify.making import mapping, text
 from ordito.lowering.cloudify.merging import Merged
-from ordito.lowering.cloudify.values import Values
+from ordito.lowering.cloudify.parameters import ParametersOf
+from ordito.lowering.cloudify.values import Values, is_call
 from ordito.source.nodes import Scalar
-from ordito.syntax.cloudify.policies import Group, GroupPolicy, Policy
+from ordito.syntax.cloudify.policies import CloudifyGroup, CloudifyPolicy, CloudifyWorkflow, GroupPolicy
+from ordito.syntax.cloudify.yaml_values import truth
 from ordito.syntax.policies import Policy as LoweredPolicy
 from ordito.syntax.shapes import Entries, is_lost
 from ordito.syntax.topology import Group as LoweredGroup
@@ -54,11 +60,11 @@ class GroupsOf:
                 )
         return found
 
-    def _members(self, group: Group) -> list[Scalar]:
+    def _members(self, group: CloudifyGroup) -> list[Scalar]:
         """The node templates in a group, those of groups in it included, each once."""
         templates, groups = self._merged["node_templates"], self._merged["groups"]
         found: dict[str, Scalar] = {}
-        open_ones: list[tuple[Group, Scalar | None]] = [(group, None)]
+        open_ones: list[tuple[CloudifyGroup, Scalar | None]] = [(group, None)]
         seen = {group.name}
         while open_ones:
             current, place = open_ones.pop(0)
@@ -75,7 +81,12 @@ class GroupsOf:
         return [*found.values()]
 
     def _follow(
-        self, group: Group, inner: Group, place: Scalar, seen: set[str], open_ones: list[tuple[Group, Scalar | None]]
+        self,
+        group: CloudifyGroup,
+        inner: CloudifyGroup,
+        place: Scalar,
+        seen: set[str],
+        open_ones: list[tuple[CloudifyGroup, Scalar | None]],
     ) -> None:
         """Go on with a group in a group; one that holds itself in turn is reported."""
         if inner is group:
@@ -136,7 +147,7 @@ class GroupsOf:
                 found.append(self._policy(item))
         return found
 
-    def _has_targets(self, item: Policy) -> bool:
+    def _has_targets(self, item: CloudifyPolicy) -> bool:
         groups = self._merged["groups"]
         sound = bool(item.targets)
         if item.targets is None or (not item.targets and not is_lost(item.targets, "")):
@@ -150,7 +161,7 @@ class GroupsOf:
                     self._diagnostics.unknown("unknown-target", "group", target.text, target.span, groups)
         return sound
 
-    def _policy(self, item: Policy) -> LoweredPolicy:
+    def _policy(self, item: CloudifyPolicy) -> LoweredPolicy:
         properties = item.properties
         if properties is not None:
             for key in properties.keys:
@@ -163,3 +174,35 @@ class GroupsOf:
             ]
             properties = mapping(kept, properties)
         return LoweredPolicy(at=item.at, key=item.key, type=item.type, targets=item.targets, properties=properties)
+
+
+# Workflows: those of the product are the program's own, and scripts of others are not run; what is wrong with one is
+# found all the same.
+
+ACTIVE = ("all", "partial", "none")
+"""How many instances of nodes may have to be active."""
+
+
+def check_workflows(
+    written: Mapping[str, CloudifyWorkflow],
+    implementations: Implementations,
+    parameters: ParametersOf,
+    diagnostics: Diagnostics,
+) -> None:
+    """Report what is wrong with workflows, and warn of those that nothing here runs."""
+    for item in written.values():
+        found = implementations.of(item.mapping)
+        parameters.inputs(item.parameters or {})
+        rules = item.availability_rules
+        if rules is not None:
+            for state in rules.node_instances_active or ():
+                if state.text not in ACTIVE:
+                    diagnostics.unknown("bad-value", "state of instances", state.text, state.span, ACTIVE)
+            if rules.available is not None and truth(rules.available) is None and not is_call(rules.available):
+                diagnostics.error("bad-value", '"available" must be true, false or a function', rules.available.span)
+        if found.plugin and found.plugin not in OF_PROGRAM:
+            diagnostics.note(
+                "unsupported-plugin-operation",
+                f'workflow "{item.name}" is not run here: workflow scripts are not run',
+                item.mapping.span,
+            )

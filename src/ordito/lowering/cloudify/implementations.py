@@ -19,6 +19,10 @@ BASH = "cloudify.artifacts.BashScript"
 PYTHON = "cloudify.artifacts.PythonScript"
 """The kinds of artifacts that are given ``ctx``: whoever runs them need know nothing else of blueprints."""
 
+CENTRAL, AGENT = "central_deployment_agent", "host_agent"
+EXECUTORS = (CENTRAL, AGENT)
+"""Where functions run: beside the manager, or on the host of a node."""
+
 SCRIPT = "script"
 RUNS_SCRIPT = frozenset({"script_runner.tasks.run", "tasks.run", "script_runner.tasks.execute_workflow"})
 """The functions of the script plugin."""
@@ -136,3 +140,20 @@ class Implementations:
 def kind_of(path: str) -> str:
     """The kind of artifact that a script is."""
     return PYTHON if path.lower().endswith(".py") else BASH
+
+
+# The plugins that a blueprint defines (section 6.5).
+
+
+def check_plugins(written: Mapping[str, Plugin], diagnostics: Diagnostics) -> None:
+    """Report plugins that run nowhere, or come from nowhere."""
+    for name, item in written.items():
+        if item.executor.text not in EXECUTORS:
+            diagnostics.unknown("bad-value", "executor", item.executor.text, item.executor.span, EXECUTORS)
+        if item.install is not False and item.source is None and item.package_name is None:
+            diagnostics.error(
+                "missing-keyname",
+                f'plugin "{name}" is installed, and says neither "source" nor "package_name"',
+                item.span,
+                hint="add one of them, or write install: false",
+            )

@@ -12,7 +12,7 @@ from ordito.lowering.cloudify.parts import Part
 from ordito.source.nodes import Mapping, Scalar, same_data
 from ordito.syntax.cloudify.blueprint import Blueprint
 from ordito.syntax.cloudify.dialects import CLOUDIFY_1_3, number
-from ordito.syntax.cloudify.entities import NodeTemplate
+from ordito.syntax.cloudify.entities import CloudifyNodeTemplate
 from ordito.syntax.grammar import Dialect, Entity
 from ordito.syntax.shapes import Entries, has_lost
 
@@ -131,10 +131,10 @@ def _is_same(name: str, known: Entity, item: Entity, part: Part) -> bool:
     return is_of_product and same_data(known.at, item.at)
 
 
-def _addition(known: Entity, item: Entity) -> tuple[NodeTemplate, NodeTemplate] | None:
+def _addition(known: Entity, item: Entity) -> tuple[CloudifyNodeTemplate, CloudifyNodeTemplate] | None:
     """The template itself, and what the importing file adds to its relationships, where that is all that one says."""
-    assert isinstance(known, NodeTemplate)
-    assert isinstance(item, NodeTemplate)
+    assert isinstance(known, CloudifyNodeTemplate)
+    assert isinstance(item, CloudifyNodeTemplate)
     for adding, whole in ((known, item), (item, known)):
         if isinstance(adding.at, Mapping) and adding.at.values.keys() == RELATIONSHIPS and whole.type is not None:
             return whole, adding

@@ -10,6 +10,8 @@ from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
 from ordito.lowering.cloudify.ancestry import Operations
 from ordito.lowering.cloudify.implementations import (
+    CENTRAL,
+    EXECUTORS,
     NOTHING,
     OF_PROGRAM,
     SCRIPT_PATH,
@@ -24,13 +26,11 @@ from ordito.lowering.cloudify.schemas import ANY, Schemas
 from ordito.lowering.cloudify.values import Values
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.syntax import entities
-from ordito.syntax.cloudify.entities import Operation, PropertySchema, TypeOperation
+from ordito.syntax.cloudify.entities import CloudifyOperation, PropertySchema, TypeOperation
 from ordito.syntax.cloudify.shapes import Table
 from ordito.syntax.shapes import Entries
 
 LIFECYCLE = "cloudify.interfaces.relationship_lifecycle"
-CENTRAL, AGENT = "central_deployment_agent", "host_agent"
-EXECUTORS = (CENTRAL, AGENT)
 ORCHESTRATOR = "ORCHESTRATOR"
 MOST_ATTEMPTS = 1000
 """The attempts of an operation that is retried without end."""
@@ -41,7 +41,7 @@ class Settings(msgspec.Struct):
 
     entries: dict[str, Scalar]
 
-    def add(self, interface: str, operation: str, written: Operation) -> None:
+    def add(self, interface: str, operation: str, written: CloudifyOperation) -> None:
         """Add what an operation says."""
         place = written.span
         at = written.key or written.at
@@ -163,7 +163,7 @@ class OperationsOf:
         return found
 
     def _of_template(
-        self, written: Operation, inherited: TypeOperation | None, owner: str
+        self, written: CloudifyOperation, inherited: TypeOperation | None, owner: str
     ) -> entities.OperationDefinition:
         self.check_executor(written)
         own = written.implementation.text if written.implementation is not None else ""
@@ -197,7 +197,9 @@ class OperationsOf:
             node = inherited.inputs[SCRIPT_PATH].default
         return node if isinstance(node, Scalar) else None
 
-    def _check_given(self, inherited: TypeOperation, given: Mapping[str, Node], written: Operation, owner: str) -> None:
+    def _check_given(
+        self, inherited: TypeOperation, given: Mapping[str, Node], written: CloudifyOperation, owner: str
+    ) -> None:
         """Report inputs that the type asks for and that have no value."""
         for name, item in (inherited.inputs or {}).items():
             if item.required is not False and item.default is None and name not in given:
@@ -215,13 +217,13 @@ class OperationsOf:
 
     # ------------------------------------------------------------------------------------------------- what runs
 
-    def check_executor(self, written: Operation) -> None:
+    def check_executor(self, written: CloudifyOperation) -> None:
         """Report an executor that there is not."""
         if written.executor is not None and written.executor.text not in EXECUTORS:
             self._diagnostics.unknown("bad-value", "executor", written.executor.text, written.executor.span, EXECUTORS)
 
     def _implementation(
-        self, written: Operation, found: Found, path: Scalar | None, *, of_type: bool = False
+        self, written: CloudifyOperation, found: Found, path: Scalar | None, *, of_type: bool = False
     ) -> entities.Implementation | None:
         runs_script = found.runs is Runs.SCRIPT or found.by_path
         if not runs_script or path is None:
@@ -250,7 +252,7 @@ class OperationsOf:
         )
         return False
 
-    def unsupported(self, written: Operation) -> Found | None:
+    def unsupported(self, written: CloudifyOperation) -> Found | None:
         """What an operation is that nothing here can run; None for any other."""
         found = self._implementations.of(written.implementation)
         return found if is_unsupported(found) else None
@@ -295,15 +297,12 @@ def interface_name(name: str, side: str) -> str:
     return side if name == LIFECYCLE else f"{name}@{side}"
 
 
-def _settled(written: Operation, inherited: TypeOperation) -> Operation:
+def _settled(written: CloudifyOperation, inherited: TypeOperation) -> CloudifyOperation:
     """What an operation says, with what its type says of where and how often it runs."""
     names = ("executor", "max_retries", "retry_interval", "timeout", "timeout_recoverable")
     fields = {
         name: getattr(inherited, name) if getattr(written, name) is None else getattr(written, name) for name in names
     }
-    return Operation(
+    return CloudifyOperation(
         at=written.at, key=written.key, implementation=written.implementation or inherited.implementation, **fields
     )
-
-
-__all__ = ["AGENT", "CENTRAL", "LIFECYCLE", "OperationsOf", "Settings", "interface_name"]

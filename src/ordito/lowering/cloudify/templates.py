@@ -16,7 +16,7 @@ from ordito.source import nodes
 from ordito.source.nodes import Node, Scalar
 from ordito.source.scalars import integer
 from ordito.syntax import entities
-from ordito.syntax.cloudify.entities import NodeTemplate, PropertySchema, RelationshipEntry, ScalableProperties
+from ordito.syntax.cloudify.entities import CloudifyNodeTemplate, PropertySchema, RelationshipEntry, ScalableProperties
 from ordito.syntax.cloudify.yaml_values import truth
 from ordito.syntax.shapes import Entries, EntryList, is_lost
 
@@ -53,7 +53,7 @@ class TemplatesOf:
 
     def __init__(
         self,
-        written: Mapping[str, NodeTemplate],
+        written: Mapping[str, CloudifyNodeTemplate],
         node_types: Ancestry,
         relationship_types: Ancestry,
         operations: OperationsOf,
@@ -86,7 +86,7 @@ class TemplatesOf:
                 found[name] = made
         return found
 
-    def _template(self, name: str, item: NodeTemplate) -> entities.NodeTemplate | None:
+    def _template(self, name: str, item: CloudifyNodeTemplate) -> entities.NodeTemplate | None:
         owner = f'node template "{name}"'
         if item.type is None:
             if isinstance(self._written, Entries) and self._written.all_lost:
@@ -128,7 +128,7 @@ class TemplatesOf:
         hint = "; ".join(filter(None, (f"did you mean {hint}?" if hint else "", note)))
         self._diagnostics.error("unknown-type", f'no node type named "{written.text}"', written.span, hint=hint)
 
-    def _check_inputs(self, item: NodeTemplate, kind: str, owner: str) -> None:
+    def _check_inputs(self, item: CloudifyNodeTemplate, kind: str, owner: str) -> None:
         """Report the inputs without values of operations that a template takes from its type as they are."""
         needing = self._needing.get(kind)
         if needing is None:
@@ -145,7 +145,7 @@ class TemplatesOf:
             if table is None or (name not in table.operations and not is_lost(table.operations, name)):
                 self._operations.report_missing(declared, f"{interface}.{name}", owner, item.key or item.at)
 
-    def _warn_of_unsupported(self, item: NodeTemplate, kind: str) -> None:
+    def _warn_of_unsupported(self, item: CloudifyNodeTemplate, kind: str) -> None:
         """Warn of operations that a template takes from its type and that nothing here can run."""
         known = self._unsupported.get(kind)
         if known is None:
@@ -176,7 +176,7 @@ class TemplatesOf:
             return found
         return mapping(((k, merged.get(k.text, v)) for k, v in found.entries()), written)
 
-    def _is_external(self, item: NodeTemplate, owner: str) -> bool:
+    def _is_external(self, item: CloudifyNodeTemplate, owner: str) -> bool:
         """Whether a template is of something that exists, so that it need not say everything."""
         node = item.properties.values.get(EXTERNAL) if item.properties is not None else None
         if node is None:
@@ -193,7 +193,7 @@ class TemplatesOf:
 
     # ----------------------------------------------------------------------------------------------- instances
 
-    def _capabilities(self, item: NodeTemplate) -> dict[str, entities.CapabilityAssignment] | None:
+    def _capabilities(self, item: CloudifyNodeTemplate) -> dict[str, entities.CapabilityAssignment] | None:
         """How many instances there are to be."""
         scalable = item.capabilities.scalable if item.capabilities is not None else None
         if item.instances is not None:
@@ -229,7 +229,7 @@ class TemplatesOf:
     # ------------------------------------------------------------------------------------------- relationships
 
     def _relationships(
-        self, name: str, item: NodeTemplate, settings: Settings, owner: str
+        self, name: str, item: CloudifyNodeTemplate, settings: Settings, owner: str
     ) -> list[entities.RequirementAssignment] | None:
         if item.relationships is None:
             return None

@@ -11,7 +11,7 @@ from ordito.lowering.cloudify.operations import OperationsOf, Settings
 from ordito.lowering.cloudify.schemas import PRIMITIVES, Schemas
 from ordito.source.nodes import Scalar
 from ordito.syntax import entities
-from ordito.syntax.cloudify.entities import DataType, NodeType, RelationshipType
+from ordito.syntax.cloudify.entities import CloudifyDataType, CloudifyNodeType, CloudifyRelationshipType
 from ordito.syntax.shapes import Entries
 
 COMPUTE = "cloudify.nodes.Compute"
@@ -38,7 +38,7 @@ class TypesOf:
         self._operations = operations
         self._diagnostics = diagnostics
 
-    def data(self, written: Mapping[str, DataType]) -> dict[str, entities.DataType]:
+    def data(self, written: Mapping[str, CloudifyDataType]) -> dict[str, entities.DataType]:
         """The data types."""
         found = same_lost(written)
         for name, item in written.items():
@@ -59,7 +59,7 @@ class TypesOf:
             )
         return found
 
-    def nodes(self, known: Ancestry, written: Mapping[str, NodeType]) -> dict[str, entities.NodeType]:
+    def nodes(self, known: Ancestry, written: Mapping[str, CloudifyNodeType]) -> dict[str, entities.NodeType]:
         """The node types."""
         found = same_lost(written)
         for name, item in written.items():
@@ -85,7 +85,7 @@ class TypesOf:
         return found
 
     def relationships(
-        self, known: Ancestry, written: Mapping[str, RelationshipType]
+        self, known: Ancestry, written: Mapping[str, CloudifyRelationshipType]
     ) -> dict[str, entities.RelationshipType]:
         """The relationship types."""
         found = same_lost(written)
@@ -110,13 +110,13 @@ class TypesOf:
             )
         return found
 
-    def _parent(self, item: NodeType | RelationshipType, anchor: str | None, root: str) -> Scalar:
+    def _parent(self, item: CloudifyNodeType | CloudifyRelationshipType, anchor: str | None, root: str) -> Scalar:
         if anchor is not None:
             return text(anchor, item.key or item.at)
         return item.derived_from if item.derived_from is not None else text(root, item.key or item.at)
 
 
-def _written(item: NodeType) -> dict[str, Entries]:
+def _written(item: CloudifyNodeType) -> dict[str, Entries]:
     return {name: table.operations for name, table in (item.interfaces or {}).items()}
 
 

@@ -7,8 +7,10 @@ import hashlib
 import msgspec
 from sqlalchemy import Connection, RowMapping, desc, insert, select
 
+from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import AUDIT
 
+AUDIT_TOPIC = "audit"
 DONE, DENIED, FAILED = "done", "denied", "failed"
 FIRST = bytes(32)
 AT_ONCE = 10_000
@@ -44,6 +46,9 @@ def write_down(connection: Connection, deed: Deed, now: float) -> None:
     fields = msgspec.structs.asdict(deed)
     chained = _hash(before, number, now, fields)
     connection.execute(insert(AUDIT).values(number=number, time=now, **fields, hash=chained))
+    # Told to nobody but those who may read the log: the event has no project by which others would see it.
+    said = {name: fields[name] for name in ("principal", "action", "project", "ensemble", "object", "outcome")}
+    tell(connection, ServerEvent(AUDIT_TOPIC, "audit.written", fields={"number": number, **said}), now)
 
 
 class AuditChain(msgspec.Struct, frozen=True):
@@ -57,6 +62,22 @@ class AuditChain(msgspec.Struct, frozen=True):
 
     head: str
     """The hash of the last row, in hex, "" where there is none."""
+
+
+class AuditHead(msgspec.Struct, frozen=True):
+    """The end of the audit log: who keeps it elsewhere can see later whether the log still holds it."""
+
+    rows: int
+    """How many rows there are: the number of the last one."""
+
+    head: str
+    """The hash of the last row, in hex, "" where there is none."""
+
+
+def head(connection: Connection) -> AuditHead:
+    """The last row. Whether those before it are whole is found out by ``verified``, which reads them all."""
+    last = connection.execute(select(AUDIT.c.number, AUDIT.c.hash).order_by(desc(AUDIT.c.number)).limit(1)).first()
+    return AuditHead(last.number, last.hash.hex()) if last is not None else AuditHead(0, "")
 
 
 def verified(connection: Connection) -> AuditChain:

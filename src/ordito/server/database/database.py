@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, create_engine, event, inspect
+from sqlalchemy import Connection, Table, UpdateBase, create_engine, event, inspect
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import QueuePool
 
@@ -46,6 +46,8 @@ class Database:
         )
         event.listen(self._engine, "connect", _configure)
         event.listen(self._engine, "begin", _begin)
+        event.listen(self._engine, "after_execute", _note_table)
+        self._versions: dict[str, int] = {}
         _migrate(self._engine.connect(), path)
         self._writer = ThreadPoolExecutor(1, "writer")
         self._readers = ThreadPoolExecutor(READERS, "reader")
@@ -78,11 +80,17 @@ class Database:
         with self._engine.connect() as connection:
             return ask(connection)
 
+    def versions(self, *tables: Table) -> tuple[int, ...]:
+        """For each table a number that is another one once a change of it has returned: what was made of its rows until
+        then is to be made anew."""
+        return tuple(self._versions.get(table.name, 0) for table in tables)
+
     def write_now(self, change: Callable[[Connection], T]) -> T:
         """The same, in this thread."""
+        changed: set[str] = set()
         try:
             with self._engine.connect() as made:
-                connection = made.execution_options(writes=True)
+                connection = made.execution_options(writes=True, changed=changed)
                 with connection.begin():
                     return change(connection)
         except OperationalError as error:
@@ -90,12 +98,21 @@ class Database:
                 hint = "make room on the disk of the server, then ask again"
                 raise ApiProblem("no-space", "the server has no room to keep this", hint) from error
             raise
+        finally:
+            for name in changed:
+                self._versions[name] = self._versions.get(name, 0) + 1
 
 
 def _configure(connection: Any, _: object) -> None:  # a connection of sqlite3, as SQLAlchemy hands it over
     connection.isolation_level = None
     for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {setting}")
+
+
+def _note_table(connection: Connection, statement: object, *_: object) -> None:
+    """Note which table a statement changes."""
+    if isinstance(statement, UpdateBase) and isinstance(statement.table, Table):
+        connection.get_execution_options().get("changed", set()).add(statement.table.name)
 
 
 def _begin(connection: Connection) -> None:

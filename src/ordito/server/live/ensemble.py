@@ -31,10 +31,10 @@ from ordito.source.new_files import open_regular
 from ordito.source.reach import within
 
 STAMP_PAUSE = 0.25
-FREEZE = "freeze.changed"
+FREEZE, LOCK = "freeze.changed", "lock.changed"
 
-COLLECTED = 0.05
-"""Seconds for which changes of instances are collected, besides those between two looks at the events."""
+COLLECTED = 0.1
+"""Seconds for which changes of instances are collected. What comes after a longer rest is told at once."""
 
 MOST_LINES = 20_000
 """So many events of a job are read at once."""
@@ -140,6 +140,7 @@ class _Watched:
         self._leave_tail = leave
         self._watchers = 0
         self._task: asyncio.Task[None] | None = None
+        self._told = 0.0
 
     def enter(self) -> None:
         self._watchers += 1
@@ -169,20 +170,27 @@ class _Watched:
 
     async def _look(self) -> None:
         while True:
-            await self._pause()
+            has_lines = await self._pause()
             before, now = self.now, self._present()
             self._take(now)
-            if now != before:
+            # The file may have had lines before the tail had them: then it is no news where it ends.
+            if has_lines or now != before:
                 self.changed.set()
                 self.changed = asyncio.Event()
 
-    async def _pause(self) -> None:
+    async def _pause(self) -> bool:
+        """Wait for something; returns whether the tail has got lines."""
         if self.tail is None:
             await asyncio.sleep(STAMP_PAUSE)
-            return
-        with contextlib.suppress(TimeoutError):
+            return False
+        try:
             await asyncio.wait_for(self.tail.changed.wait(), STAMP_PAUSE)
-            await asyncio.sleep(COLLECTED)
+        except TimeoutError:
+            return False
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(self._told + COLLECTED - loop.time())
+        self._told = loop.time()
+        return True
 
 
 class EnsembleFeed:
@@ -199,6 +207,9 @@ class EnsembleFeed:
 
         self._ensembles = ensembles
         self._watched = ensembles.watch(directory)
+        self._held_by: str | None = None
+        """Who worked on it when that was told last."""
+
         self.start: Place = 0
 
     def read(self, place: Place) -> list[Item]:
@@ -212,9 +223,15 @@ class EnsembleFeed:
             if job:
                 at = self._take(EnsemblePlace(at.stamp, job, offset, at.told), found)
         if at.stamp != now.stamp:
-            at = EnsemblePlace(now.stamp, at.job, at.offset, at.told)
             owner = self._holder()
-            data = {"topic": self._name, "type": "ensemble.changed", "holder": str(owner) if owner else None}
+            held_by = str(owner) if owner else None
+            if at.stamp and held_by != self._held_by:
+                # Its place is before the change of the ensemble, which says the same: who comes back is told both.
+                lock = {"topic": self._name, "type": LOCK, "holder": held_by}
+                found.append(Item(LOCK, msgspec.json.encode(lock), at.text))
+            self._held_by = held_by
+            at = EnsemblePlace(now.stamp, at.job, at.offset, at.told)
+            data = {"topic": self._name, "type": "ensemble.changed", "holder": held_by}
             found.append(Item("ensemble.changed", msgspec.json.encode(data), at.text))
         return found
 

@@ -5,10 +5,11 @@
 | ``plan:P/E/ID`` | ``plan.changed``: a plan has come into another state; the place is the number of an event |
 | ``plans:P/E`` | the same of all plans of an ensemble |
 | ``inbox`` | the same of all plans that one may see |
+| ``audit`` | ``audit.written``: a row of the audit log, for those who may read it; the place is that of an event |
 | ``ensembles`` | what the server tells of all ensembles that one may see: plans, jobs, drift, freezes |
 | ``ensemble:P/E`` | ``ensemble.changed``: something of it is not as before; ``instances.changed``: what a job does
-  to instances, in columns; ``freeze.changed`` and what else the server tells of it; the place is a stamp, a job, an
-  offset in its events, and the number of an event of the server |
+  to instances, in columns; ``lock.changed``, ``queue.changed``, ``freeze.changed`` and what else the server tells of
+  it; the place is a stamp, a job, an offset in its events, and the number of an event of the server |
 | ``job:P/E/JOB`` | the events of a job; the place is an offset in their file |
 | ``log:P/E/JOB`` | what the operations of a job print, as ``step.log``; the place is an offset in the log |
 """
@@ -26,6 +27,7 @@ import msgspec
 from ordito.base.change_ids import is_change_id
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.logs import frames_from
+from ordito.server.database.audit import AUDIT_TOPIC
 from ordito.server.live.ensemble import EnsembleFeed, Ensembles, is_of_freezes
 from ordito.server.live.feed import AT_ONCE, Feed, Item, Place
 from ordito.server.live.outbox import OutboxTail, ToldEvent
@@ -61,8 +63,8 @@ def topic_named(name: str) -> Topic:
     is_job = kind in ("job", "log")
     if wanted is None or len(parts) != wanted or not all(parts) or (is_job and not is_change_id(parts[2])):
         hint = (
-            "write ensembles, inbox, ensemble:PROJECT/ENSEMBLE, plans:PROJECT/ENSEMBLE, plan:PROJECT/ENSEMBLE/ID, "
-            "job:PROJECT/ENSEMBLE/JOB or log:PROJECT/ENSEMBLE/JOB"
+            "write ensembles, inbox, audit, ensemble:PROJECT/ENSEMBLE, plans:PROJECT/ENSEMBLE, "
+            "plan:PROJECT/ENSEMBLE/ID, job:PROJECT/ENSEMBLE/JOB or log:PROJECT/ENSEMBLE/JOB"
         )
         raise ApiProblem("unknown-topic", f'there is no topic "{name}"', hint)
     return Topic(name, kind, *parts)
@@ -105,8 +107,9 @@ class Topics:
             del self._tails[tail.path]
 
 
-OVERALL = frozenset({"inbox", "ensembles"})
-"""The topics that are about all ensembles that one may see."""
+ENSEMBLES = "ensembles"
+OVERALL = frozenset({"inbox", ENSEMBLES, AUDIT_TOPIC})
+"""The topics that are about no single ensemble: about all that one may see, or about the server."""
 
 TOLD = OVERALL | {"plan", "plans"}
 """The kinds of topics whose events the server tells."""
@@ -130,7 +133,8 @@ class _OutboxFeed:
     def read(self, place: Place) -> list[Item]:
         at = int(place) if isinstance(place, str) and place.isdecimal() else 0
         newest = self._outbox.newest
-        topic = f"plan:{self._topic.job}" if self._topic.kind == "plan" else ""
+        kind = self._topic.kind
+        topic = f"plan:{self._topic.job}" if kind == "plan" else AUDIT_TOPIC if kind == AUDIT_TOPIC else ""
         events = self._outbox.read(max(at, self._looked_at), self._is_wanted, topic)
         if not events:
             self._looked_at = newest
@@ -142,16 +146,18 @@ class _OutboxFeed:
 
     def _is_wanted(self, event: ToldEvent) -> bool:
         topic = self._topic
+        if topic.kind == AUDIT_TOPIC:
+            return event.topic == AUDIT_TOPIC
         if topic.kind == "plan":
             return event.topic == f"plan:{topic.job}" and self._is_here(event)
         if topic.kind == "plans":
             return event.topic.startswith("plan:") and self._is_here(event)
-        if topic.kind == "ensembles" and is_of_freezes(event):
+        if topic.kind == ENSEMBLES and is_of_freezes(event):
             # Which of the ensembles are frozen by it, whoever follows them knows: the list of freezes says no more.
             return not event.project or self._sees(event.project, event.ensemble)
         if not event.ensemble or not self._sees(event.project, event.ensemble):
             return False
-        return topic.kind == "ensembles" or event.topic.startswith("plan:")
+        return topic.kind == ENSEMBLES or event.topic.startswith("plan:")
 
     def _is_here(self, event: ToldEvent) -> bool:
         return (event.project, event.ensemble) == (self._topic.project, self._topic.ensemble)
@@ -259,6 +265,11 @@ def cursor_text(places: Mapping[str, Place]) -> str:
     """The cursor of a stream: where it is in each of its topics, by their names."""
     known = {_mark(name): place for name, place in places.items()}
     return base64.urlsafe_b64encode(msgspec.json.encode(known)).decode().rstrip("=")
+
+
+def overall_cursor(number: int) -> str:
+    """The cursor with which the topic about all ensembles goes on behind an event of the server."""
+    return cursor_text({ENSEMBLES: place_of_event(number)})
 
 
 def _mark(topic: str) -> str:

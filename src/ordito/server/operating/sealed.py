@@ -6,8 +6,7 @@ import msgspec
 from cryptography.fernet import Fernet, InvalidToken
 from sqlalchemy import ColumnElement, Connection, delete, select
 
-from ordito.results.failure import Failure
-from ordito.results.server_plans import PlanProblem
+from ordito.results.failure import Failure, Trouble
 from ordito.server.database.tables import ANSWERS, PLANS, SCHEDULES, SOURCES, WEBHOOKS
 from ordito.server.plans.states import OPEN, UNBEGUN, PlanState
 from ordito.server.plans.store import move
@@ -55,7 +54,7 @@ def forget_sealed(connection: Connection, now: float) -> list[str]:
     """Remove what nobody can open any more; returns it in words. Plans that waited are discarded."""
     found = [thing.what for thing in sealed_things(connection)]
     message = "the server was restored without the key that opens what this plan was asked with"
-    problem = msgspec.json.encode(PlanProblem(Failure("no-key", message, "ask for it again"))).decode()
+    problem = msgspec.json.encode(Trouble(Failure("no-key", message, "ask for it again"))).decode()
     for plan, state in connection.execute(select(PLANS.c.id, PLANS.c.state).where(_needed())).all():
         to = PlanState.DISCARDED if state in UNBEGUN else PlanState.FAULTY
         move(connection, plan, to, now, problem=problem)

@@ -12,6 +12,9 @@ from ordito.server.problems import ApiProblem
 
 PORTS = {"http": 80, "https": 443, "ssh": 22}
 MOST_ADDRESSES = 16
+PRIVATE = ":private"
+"""The end of an entry whose name may lead to private addresses."""
+
 LONGEST_URL = 2_000
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -21,9 +24,11 @@ def permitted_addresses(host: str, port: int, egress: Collection[str]) -> tuple[
     """The addresses of a host that may be reached, in the order in which they are to be tried. Whoever connects takes
     one of them, and does not resolve the name once more. It waits for the resolver, so it is called in a thread.
 
-    An entry of ``egress`` (a host for the usual ports, or ``host:port``) permits it also where its address is private.
-    No name may lead to an address that is link-local, unspecified or multicast, as are those at which clouds give out
-    credentials: such an address must be listed itself. All addresses of a name must be permitted.
+    An entry of ``egress`` is a host for the usual ports, or ``host:port``. Who serves the name decides where it leads,
+    so it may lead to this machine and to private networks only where the entry ends in ``:private``, or where the
+    address itself is listed. No name may lead to an address that is link-local, unspecified or multicast, as are those
+    at which clouds give out credentials: such an address must be listed itself. All addresses of a name must be
+    permitted.
 
     Raises ``ApiProblem``.
     """
@@ -37,6 +42,9 @@ def permitted_addresses(host: str, port: int, egress: Collection[str]) -> tuple[
     addresses = tuple(dict.fromkeys(str(one[4][0]) for one in found))[:MOST_ADDRESSES]
     for text in addresses:
         address = _unmapped(text)
+        if _is_private(address) and str(address) != plain and not _entries(plain, port) & _private_ones(egress):
+            hint = f'an administrator can permit it: `egress: [ "{_named(plain, port)}{PRIVATE}" ]` in server.yaml'
+            raise ApiProblem("egress", f"{host} has the address {address}, which is one of a private network", hint)
         if _is_special(address) and str(address) != plain:
             hint = "list the address itself in `egress` of server.yaml if that is really meant"
             raise ApiProblem("egress", f"{host} has the address {address}, which no name may lead to", hint)
@@ -46,13 +54,25 @@ def permitted_addresses(host: str, port: int, egress: Collection[str]) -> tuple[
 def check_listed(host: str, port: int, egress: Collection[str]) -> None:
     """Refuse a host that is not listed. Raises ``ApiProblem``."""
     plain = normal_host(host)
-    usual = port in PORTS.values()
-    wanted = {f"{bracketed(plain)}:{port}", *([plain] if usual else [])}
-    listed = {_entry(one) for one in egress}
-    if not wanted & listed:
-        named = plain if usual else f'"{bracketed(plain)}:{port}"'
+    if not _entries(plain, port) & {_entry(one.removesuffix(PRIVATE)) for one in egress}:
+        named = _named(plain, port)
+        named = f'"{named}"' if ":" in named else named
         hint = f"an administrator can permit it: `egress: [ {named} ]` in server.yaml"
         raise ApiProblem("egress", f"{host} port {port} is nothing that this server may reach", hint)
+
+
+def _entries(plain: str, port: int) -> set[str]:
+    """The entries that permit a host."""
+    return {f"{bracketed(plain)}:{port}", *([plain] if port in PORTS.values() else [])}
+
+
+def _named(plain: str, port: int) -> str:
+    return plain if port in PORTS.values() else f"{bracketed(plain)}:{port}"
+
+
+def _private_ones(egress: Collection[str]) -> set[str]:
+    """The entries whose names may lead to private addresses."""
+    return {_entry(one.removesuffix(PRIVATE)) for one in egress if one.endswith(PRIVATE)}
 
 
 def normal_host(host: str) -> str:
@@ -122,6 +142,20 @@ def _unmapped(text: str) -> _Address:
 
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 """Addresses that a gateway leads to the IPv4 address in them."""
+
+
+_PRIVATE_NETWORKS = tuple(
+    map(
+        ipaddress.ip_network,
+        ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "::1/128", "fc00::/7",
+         "fec0::/10"),
+    )
+)  # fmt: skip
+"""The addresses of this machine, of networks of one's own, and of those of providers."""
+
+
+def _is_private(address: _Address) -> bool:
+    return any(address in network for network in _PRIVATE_NETWORKS)
 
 
 def _is_special(address: _Address) -> bool:

@@ -23,10 +23,9 @@ from ordito.app.surroundings import Surroundings, enter
 from ordito.authoring.package import PackageRequest, package
 from ordito.base.diagnostics import InvalidDocument
 from ordito.base.git_process import Git, GitFailed
-from ordito.results.failure import EXPECTED, Failure, failure_of
+from ordito.results.failure import EXPECTED, Failure, Trouble, failure_of
 from ordito.results.findings import findings_data
 from ordito.server.outgoing.packing import ARCHIVE, NotPacked, PackAnswer, PackAsked, PackedCommit, Unchanged
-from ordito.server.processes.calls import Trouble
 
 MOST_FILES = 20_000
 AT_ONCE = 16 << 20

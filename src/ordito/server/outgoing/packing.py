@@ -11,8 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ordito.results.failure import Failure
-from ordito.server.processes.calls import Trouble
+from ordito.results.failure import Failure, Trouble
 
 ARCHIVE = "out.csar"
 MOST_ANSWER = 1 << 20

@@ -66,7 +66,8 @@ def check_repository(url: str, egress: tuple[str, ...]) -> None:
         return
     parts = split_url(url, SCHEMES)
     if parts.fragment or parts.query:
-        raise ApiProblem("malformed", "the URL cannot be used: branch and path are fields of their own")
+        hint = "leave out what follows ? and #, and say `branch` and `path`"
+        raise ApiProblem("malformed", "the URL cannot be used: branch and path are fields of their own", hint)
     check_listed(parts.hostname or "", port_of(parts), egress)
 
 

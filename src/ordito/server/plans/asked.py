@@ -219,9 +219,37 @@ def request_of(asked: Any, environment: str | None) -> AskedRequest:
         found = _grouped(kind, asked, kind.without)
         _check(msgspec.convert(msgspec.to_builtins(found), kind))
     except (msgspec.ValidationError, ValueError) as error:
-        raise ApiProblem("malformed", f"this cannot be asked of {name}: {error}") from None
+        raise ApiProblem(
+            "malformed", f"this cannot be asked of {name}: {error}", f"see what it takes: `ordito {name} --help`"
+        ) from None
     inputs, texts = dict(getattr(asked, "inputs", {})), dict(getattr(asked, "input_texts", {}))
     return AskedRequest(name, msgspec.to_builtins(found), inputs, environment, texts)
+
+
+def asked_again(workflow: str, asked: AskedRequest) -> dict[str, object]:
+    """What ``request_of`` was made from, but for inputs and for what was not given: the request of a ``workflow``.
+    Raises ``msgspec.ValidationError`` for what cannot be asked so any more."""
+    if workflow in (RETRY, "skip"):
+        words = {"job": "job", "by_hand": "step", "may_lose": "allow_data_loss"}
+        return {"workflow": workflow, **{words[name]: value for name, value in asked.fields.items() if value}}
+    kind = KINDS[workflow]
+    return {"workflow": workflow, **dict(_flat(msgspec.convert(asked.fields, kind), kind.without))}
+
+
+def is_secret_name(value: object) -> bool:
+    """Whether the value of an input is the name of a secret, which may be shown."""
+    return isinstance(value, dict) and value.keys() == {"secret"} and isinstance(value["secret"], str)
+
+
+def _flat(request: msgspec.Struct, without: Collection[str]) -> Iterator[tuple[str, object]]:
+    """The fields of a request that were asked for, with the names that they have there."""
+    own = {field.name for field in _leaves(type(request), without)}
+    for field in declared(type(request)):
+        value = getattr(request, field.name)
+        if field.group is not None:
+            yield from _flat(value, without)
+        elif field.name in own and value != field.default:
+            yield _name(field), str(value) if field.kind is Portion else value
 
 
 def _grouped(kind: type[msgspec.Struct], asked: Any, without: Collection[str]) -> dict[str, object]:

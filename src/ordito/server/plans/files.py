@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+from sqlalchemy import Connection, select
 
 from ordito.ensemble.errors import explained
 from ordito.ensemble.files import read, write_whole
+from ordito.server.database.tables import PLANS
 from ordito.server.processes.making import MadePlanData
 from ordito.server.processes.plan_rows import EACH, RowsIndex
 from ordito.source.new_files import open_regular
@@ -19,6 +21,9 @@ DRAWN, ROWS, INDEX = "drawn", "rows", "index"
 """What its picture is made of; the rows of its lists, one a line, and where they are (``PlanRows``)."""
 
 NOTHING = b"null"
+
+PREFIX = "pl_"
+"""How the ids of plans begin."""
 
 
 class PlanFiles:
@@ -70,6 +75,16 @@ class PlanFiles:
         """Remove all files of a plan."""
         for kind in (SHOWN, SAVED, REPORT, DRAWN, ROWS, INDEX):
             self._path(plan, kind).unlink(missing_ok=True)
+
+    def forget_others(self, connection: Connection) -> None:
+        """Remove the files of plans that are not known: those of ensembles that were removed by a server that was
+        killed then, or by an earlier version."""
+        if not self._folder.is_dir():
+            return
+        known = set(connection.execute(select(PLANS.c.id)).scalars())
+        for path in self._folder.glob(f"{PREFIX}*.*"):
+            if path.name.partition(".")[0] not in known:
+                path.unlink(missing_ok=True)
 
     def _write(self, plan: str, kind: str, content: bytes) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

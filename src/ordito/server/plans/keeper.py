@@ -27,8 +27,7 @@ from ordito.ensemble.job_mark import marked, may_be_marked
 from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
-from ordito.results.failure import Failure
-from ordito.results.server_plans import PlanProblem
+from ordito.results.failure import Failure, Trouble
 from ordito.server.database.database import Database
 from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import ENSEMBLES, PLANS
@@ -40,7 +39,7 @@ from ordito.server.places import all_ensembles, directory_of, reads_of
 from ordito.server.plans.asked import AUTO, EXACT, LATEST
 from ordito.server.plans.files import PlanFiles
 from ordito.server.plans.freshness import marks_of
-from ordito.server.plans.rules import are_there_rules, wanted_by
+from ordito.server.plans.rules import are_there_rules, is_as_strict, wanted_by
 from ordito.server.plans.states import WORKFLOW_PERMISSIONS, PlanState
 from ordito.server.plans.store import (
     Author,
@@ -55,8 +54,10 @@ from ordito.server.plans.store import (
     is_approved,
     move,
     old_plans,
+    people_behind,
     plan_row,
     stored_request,
+    wanted_before,
 )
 from ordito.server.plans.waiting_notices import WaitingNotices
 from ordito.server.problems import ApiProblem
@@ -355,14 +356,22 @@ class PlanKeeper:
                 await self._resume(row.project, row.ensemble, directory)
 
     async def _ended(self, row: Row[Any], job: str, status: str) -> None:
-        package = stored_request(row, self._parts.sealer).package
-        if package:
+        if package := self._package_of(row):
             # Whatever its end, from now on the ensemble is what this package says.
             await self._database.write(partial(_made_of, row=row, package=package))
         await self._move(row, PlanState.APPLIED, time.time(), job=job, job_status=status)
         self._parts.metrics.jobs.labels(row.workflow, status).inc()
         await self._parts.notices.handle(row.project, row.ensemble)
         self._parts.metrics.job_seconds.labels(row.workflow).observe(max(0.0, time.time() - row.changed))
+
+    def _package_of(self, row: Row[Any]) -> str:
+        """The digest of the package that a plan deploys, "" if it deploys none, or if that cannot be known any more."""
+        try:
+            return stored_request(row, self._parts.sealer).package
+        except InvalidToken:
+            # The server was restored without its key while this job ran. The ensemble itself has what was deployed.
+            _LOG.warning("plan %s: what was asked cannot be read without the key of before", row.id)
+            return ""
 
     async def _move(self, row: Row[Any], to: PlanState, now: float, **values: object) -> None:
         await self._database.write(lambda connection: move(connection, row.id, to, now, **values))
@@ -462,11 +471,24 @@ def _is_made(connection: Connection, row: Row[Any], empty: bool, known: PlanAbou
         go_on(connection, row.id, PlanState.WAITING if wanted else PlanState.QUEUED, now)
 
 
-def wanted_now(connection: Connection, row: Row[Any]) -> str:
-    """The approvals that a plan needs by the rules of now, as they are kept with it."""
+def wanted_now(connection: Connection, row: Row[Any], changed_by: frozenset[str] = frozenset()) -> str:
+    """The approvals that a plan needs by the rules of now, as they are kept with it. Those that it needed by earlier
+    rules it needs still if these were changed by who is behind the plan; ``changed_by`` has the ids of whoever changes
+    them right now."""
     known, of = about(row), (row.project, row.ensemble)
     found = wanted_by(connection, *of, known.workflow or row.workflow, known.environment, known.risks)
-    return msgspec.json.encode(found).decode()
+    behind = people_behind(connection, row)
+    is_own = bool(changed_by) and (behind is None or not behind.isdisjoint(changed_by))
+    before = wanted_before(row)
+    if changed_by and not is_own:
+        # Somebody else has looked at the rules since: these count.
+        before = ()
+    kept = tuple(
+        msgspec.structs.replace(one, kept=True)
+        for one in before
+        if (one.kept or is_own) and not any(is_as_strict(new, one) for new in found)
+    )
+    return msgspec.json.encode((*found, *kept)).decode()
 
 
 def _may_go_on(connection: Connection, row: Row[Any]) -> bool:
@@ -489,9 +511,10 @@ def _hold_back(connection: Connection, row: Row[Any]) -> None:
     renew_wanted(connection, row, now)
 
 
-def renew_wanted(connection: Connection, row: Row[Any], now: float) -> None:
-    """Hold a plan that has not begun against the rules of now: it goes on, or waits for approvals."""
-    wanted = wanted_now(connection, row)
+def renew_wanted(connection: Connection, row: Row[Any], now: float, changed_by: frozenset[str] = frozenset()) -> None:
+    """Hold a plan that has not begun against the rules of now: it goes on, or waits for approvals. ``changed_by`` has
+    the ids of whoever changes the rules."""
+    wanted = wanted_now(connection, row, changed_by)
     connection.execute(update(PLANS).where(PLANS.c.id == row.id).values(wanted=wanted))
     is_ready = is_ready_to_go(connection, plan_row(connection, (row.project, row.ensemble), row.id))
     state = PlanState(row.state)
@@ -534,7 +557,7 @@ def _not_made(connection: Connection, row: Row[Any], problem: ApiProblem) -> Non
 
 
 def _problem(failure: Failure, diagnostics: Sequence[Any] = ()) -> str:
-    return msgspec.json.encode(PlanProblem(failure, tuple(diagnostics))).decode()
+    return msgspec.json.encode(Trouble(failure, tuple(diagnostics))).decode()
 
 
 def _approvers(connection: Connection, row: Row[Any]) -> tuple[str, ...]:

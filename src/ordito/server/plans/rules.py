@@ -89,6 +89,13 @@ def wanted_by(
     )
 
 
+def is_as_strict(new: WantedApprovals, old: WantedApprovals) -> bool:
+    """Whether approvals that satisfy ``new`` satisfy ``old`` as well."""
+    is_same = (set(new.roles), set(new.groups)) == (set(old.roles), set(old.groups))
+    is_by_anybody = not old.roles and not old.groups
+    return (is_same or is_by_anybody) and new.count >= old.count and new.author_may <= old.author_may
+
+
 def counted(
     connection: Connection, project: str, ensemble: str, wanted: WantedApprovals, given: Sequence[ApprovalData]
 ) -> int:

@@ -14,8 +14,9 @@ from ordito.app.plan_basis import ExactPlan
 from ordito.app.work_items import AskedRequest
 from ordito.ensemble.job_format import moment
 from ordito.planning.preview import Totals
+from ordito.results.failure import Trouble
 from ordito.results.findings import FindingData
-from ordito.results.server_plans import ApprovalData, ApprovalsData, AuthorData, PlanProblem, WantedApprovals
+from ordito.results.server_plans import ApprovalData, ApprovalsData, AuthorData, WantedApprovals
 from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import APPROVALS, FREEZES, PLANS, SCHEDULES, SOURCES
 from ordito.server.identity.principal import ACCOUNT, is_user
@@ -179,7 +180,20 @@ def move(connection: Connection, plan: str, to: PlanState, now: float, **values:
     connection.execute(update(PLANS).where(PLANS.c.id == plan).values(state=to, changed=now, **values))
     job = str(values.get("job", row.job))
     _told(connection, row.project, row.ensemble, plan, to, job, now)
+    if PlanState.QUEUED in (to, PlanState(row.state)):
+        _tell_queue(connection, row.project, row.ensemble, now)
     return True
+
+
+def _tell_queue(connection: Connection, project: str, ensemble: str, now: float) -> None:
+    """Tell that another plan waits for its turn, or one fewer."""
+    here = (PLANS.c.project == project) & (PLANS.c.ensemble == ensemble) & (PLANS.c.state == PlanState.QUEUED)
+    count = connection.execute(select(func.count()).select_from(PLANS).where(here)).scalar() or 0
+    tell(
+        connection,
+        ServerEvent(f"ensemble:{project}/{ensemble}", "queue.changed", project, ensemble, {"queued": count}),
+        now,
+    )
 
 
 HEARD = {
@@ -228,9 +242,9 @@ def about(row: Row[Any]) -> PlanAbout:
     return msgspec.json.decode(row.about, type=PlanAbout) if row.about else PlanAbout()
 
 
-def problem(row: Row[Any]) -> PlanProblem | None:
+def problem(row: Row[Any]) -> Trouble | None:
     """Why it was not made, or not carried out."""
-    return msgspec.json.decode(row.problem, type=PlanProblem) if row.problem else None
+    return msgspec.json.decode(row.problem, type=Trouble) if row.problem else None
 
 
 # ----------------------------------------------------------------------------------------------------------- approvals
@@ -263,6 +277,11 @@ SCHEDULE, SOURCE = "schedule", "git"
 """The kinds of authors that act for somebody."""
 
 
+def wanted_before(row: Row[Any]) -> tuple[WantedApprovals, ...]:
+    """The approvals that a plan needs, as they are kept with it."""
+    return msgspec.json.decode(row.wanted, type=tuple[WantedApprovals, ...]) if row.wanted else ()
+
+
 def approvals(connection: Connection, row: Row[Any]) -> ApprovalsData:
     """The approvals that a plan needs, and those that it has."""
     given = tuple(
@@ -273,7 +292,7 @@ def approvals(connection: Connection, row: Row[Any]) -> ApprovalsData:
             .order_by(APPROVALS.c.created)
         )
     )
-    wanted = msgspec.json.decode(row.wanted, type=tuple[WantedApprovals, ...]) if row.wanted else ()
+    wanted = wanted_before(row)
     behind = people_behind(connection, row)
     found = []
     for one in wanted:

@@ -12,8 +12,7 @@ import msgspec
 from ordito.app.surroundings import Surroundings
 from ordito.app.work_items import WorkItem
 from ordito.ensemble.logs import Retention
-from ordito.results.failure import Failure
-from ordito.results.findings import FindingData
+from ordito.results.failure import Trouble
 
 LONGEST = 1 << 16
 """The longest message, in bytes."""
@@ -67,13 +66,6 @@ class Ended(msgspec.Struct, frozen=True, tag="ended"):
 
     number: int
     status: int
-
-
-class Trouble(msgspec.Struct, frozen=True):
-    """An answer that is none: why there is no result, with findings about documents."""
-
-    failure: Failure
-    diagnostics: tuple[FindingData, ...] = ()
 
 
 RESULT, REFUSAL, FAULT = b"r", b"t", b"f"

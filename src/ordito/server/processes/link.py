@@ -5,16 +5,24 @@ from __future__ import annotations
 import array
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
+from typing import IO, NamedTuple
 
 import msgspec
 
 from ordito.server.processes.calls import LONGEST, Ended, Kill, Request
+
+_LOG = logging.getLogger(__name__)
+
+LONGEST_LINE = 4096
+"""Bytes of what a child says that become one line of the log."""
 
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 """The variables that children get, besides those of proxies and those that the settings list."""
@@ -26,12 +34,21 @@ class Died(Exception):
     """The fork server ended before its child did."""
 
 
+class GivenToChildren(NamedTuple):
+    """What children get of the server, besides descriptors."""
+
+    variables: Mapping[str, str]
+
+    umask: int = -1
+    """That of whoever started the server: what operations make is as readable as from a command. -1: the server's."""
+
+
 class ForkLink:
     """The connection to a fork server."""
 
-    def __init__(self, variables: Mapping[str, str], before: tuple[str, ...] = ()) -> None:
+    def __init__(self, inherited: GivenToChildren, before: tuple[str, ...] = ()) -> None:
         """``before`` are the words of a command that runs the fork server, as in a sandbox."""
-        self._variables = variables
+        self._inherited = inherited
         self._before = before
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
@@ -51,12 +68,18 @@ class ForkLink:
         self._process = subprocess.Popen(
             command,
             pass_fds=(its.fileno(),),
-            env=dict(self._variables),
+            env=dict(self._inherited.variables),
+            umask=self._inherited.umask,
             stdin=subprocess.DEVNULL,
+            # Operations could read and write what the server's own descriptors lead to: its log, and links in it.
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             cwd="/",
             start_new_session=True,
         )
         its.close()
+        assert self._process.stderr is not None
+        threading.Thread(target=_pass_on, args=(self._process.stderr,), daemon=True).start()
         self._channel = mine
         asyncio.get_running_loop().add_reader(mine, self._hear, mine)
 
@@ -142,6 +165,14 @@ class ForkLink:
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(Died())
+
+
+def _pass_on(said: IO[bytes]) -> None:
+    """Write what a fork server and its children say of faults into the log, marked as theirs."""
+    with said:
+        while line := said.readline(LONGEST_LINE):
+            text = line.rstrip(b"\n").decode(errors="replace")
+            _LOG.error("a process: %s", "".join(one if one.isprintable() else "?" for one in text))
 
 
 def bare_environment(environment: Mapping[str, str], listed: tuple[str, ...] = ()) -> dict[str, str]:

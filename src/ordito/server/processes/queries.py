@@ -12,8 +12,9 @@ from collections.abc import Callable
 import msgspec
 
 from ordito.app.surroundings import Surroundings, around
-from ordito.server.problems import ApiProblem
-from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query, Trouble
+from ordito.results.failure import Trouble
+from ordito.server.problems import FAULT_HINT, ApiProblem
+from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query
 from ordito.server.processes.link import Died, ForkLink, memory_file
 from ordito.server.processes.looks import CHANGES
 
@@ -67,7 +68,9 @@ class Queries:
                 return await self._ask(look, directory, parameters, places)
         except Died:
             _LOG.error("the fork server died while it answered %s", look)
-            raise ApiProblem("internal", "the processes that answer end before they have answered") from None
+            raise ApiProblem(
+                "internal", "the processes that answer end before they have answered", FAULT_HINT
+            ) from None
         finally:
             self.busy -= 1
             self._places.release()
@@ -136,8 +139,8 @@ def _read(found: bytes, status: int, look: str, limits: QueryLimits) -> bytes:
         raise ApiProblem.of(trouble.failure, trouble.diagnostics)
     if kind == FAULT:
         _LOG.error("a fault while answering %s:\n%s", look, body.decode("utf-8", "replace"))
-        raise ApiProblem("internal", "a fault of Ordito itself; the log of the server has its details")
+        raise ApiProblem("internal", "a fault of Ordito itself", FAULT_HINT)
     if status == -signal.SIGALRM:
         raise ApiProblem("too-costly", f"answering this takes more than {limits.seconds:g} s", "ask for less at once")
     _LOG.error("the process that answered %s ended with status %d", look, status)
-    raise ApiProblem("internal", "the process that was to answer has died; the log of the server says more")
+    raise ApiProblem("internal", "the process that was to answer has died", FAULT_HINT)

@@ -13,9 +13,9 @@ import msgspec
 from ordito.app.surroundings import enter
 from ordito.base.diagnostics import InvalidDocument
 from ordito.planning.refused import PlanRefused
-from ordito.results.failure import EXPECTED, Failure, failure_of, seen_from
+from ordito.results.failure import EXPECTED, Failure, Trouble, failure_of, seen_from
 from ordito.results.findings import findings_data
-from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query, Trouble
+from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query
 from ordito.server.processes.looks import SERVER_LOOKS
 
 MIB = 1 << 20

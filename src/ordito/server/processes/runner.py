@@ -24,7 +24,7 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.logs import retain
 from ordito.ensemble.owner import SUSPEND, ask
 from ordito.planning.refused import PlanRefused
-from ordito.results.failure import EXPECTED, failure_of, seen_from
+from ordito.results.failure import EXPECTED, Trouble, failure_of, seen_from
 from ordito.results.findings import findings_data
 from ordito.server.processes.calls import (
     Already,
@@ -36,7 +36,6 @@ from ordito.server.processes.calls import (
     NothingToDo,
     RunnerTask,
     Suspended,
-    Trouble,
 )
 
 _TASK: msgspec.json.Decoder[RunnerTask] = msgspec.json.Decoder(RunnerTask)

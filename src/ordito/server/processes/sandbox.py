@@ -11,7 +11,7 @@ import asyncio
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +22,7 @@ import ordito
 from ordito.server.database.database import Database
 from ordito.server.database.tables import ENSEMBLES, PACKAGES
 from ordito.server.processes.calls import Kill, Request
-from ordito.server.processes.link import ForkLink
+from ordito.server.processes.link import ForkLink, GivenToChildren
 from ordito.server.refused import ServerRefused
 
 NONE, BUBBLEWRAP = "none", "bubblewrap"
@@ -129,10 +129,10 @@ class SandboxedLinks(ForkLink):
     """Connections to the fork servers of all projects, used as if they were one. Each is started when it is needed, and
     once more when its project can see something else."""
 
-    def __init__(self, variables: Mapping[str, str], home: Path, look: Callable[[str], Visible]) -> None:
+    def __init__(self, inherited: GivenToChildren, home: Path, look: Callable[[str], Visible]) -> None:
         """``look`` says what may be seen by those who work for an ensemble in a directory."""
-        kept = {name: value for name, value in variables.items() if name != "TMPDIR"}
-        super().__init__({**kept, "HOME": OWN_HOME})
+        kept = {name: value for name, value in inherited.variables.items() if name != "TMPDIR"}
+        super().__init__(inherited._replace(variables={**kept, "HOME": OWN_HOME}))
         self._home = home
         self._look = look
         self._links: dict[Visible, ForkLink] = {}
@@ -181,7 +181,7 @@ class SandboxedLinks(ForkLink):
         if link is None:
             if visible.name not in ("(packages)", directory):
                 (self._home / "projects" / visible.name).mkdir(mode=0o700, parents=True, exist_ok=True)
-            link = ForkLink(self._variables, words(visible, self._home))
+            link = ForkLink(self._inherited, words(visible, self._home))
             for known in [known for known in self._links if known.name == visible.name]:
                 self._old.append(self._links.pop(known))
         # The one that was used last is the last one.
@@ -202,14 +202,24 @@ class SandboxedLinks(ForkLink):
 
 
 def sandboxed(
-    database: Database, home: Path, variables: Mapping[str, str], reads: tuple[str, ...] = ()
+    database: Database, home: Path, inherited: GivenToChildren, reads: tuple[str, ...] = ()
 ) -> SandboxedLinks:
     """The fork servers of a server whose projects are isolated from each other; all of them may read the folders
     ``reads``. Raises ``ServerRefused``."""
     refuse_without_sandbox(home)
 
-    def look(directory: str) -> Visible:
-        found = database.read_now(partial(visible_for, directory=directory, home=home))
-        return msgspec.structs.replace(found, readable=(*found.readable, *reads))
+    kept: dict[str, Visible] = {}
+    made_of = database.versions(ENSEMBLES, PACKAGES)
 
-    return SandboxedLinks(variables, home, look)
+    def look(directory: str) -> Visible:
+        # Each question has a process, and all that is asked waits here: nothing is read while nothing changes.
+        nonlocal made_of
+        if (now := database.versions(ENSEMBLES, PACKAGES)) != made_of:
+            kept.clear()
+            made_of = now
+        if directory not in kept:
+            found = database.read_now(partial(visible_for, directory=directory, home=home))
+            kept[directory] = msgspec.structs.replace(found, readable=(*found.readable, *reads))
+        return kept[directory]
+
+    return SandboxedLinks(inherited, home, look)

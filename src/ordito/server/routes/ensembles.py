@@ -22,15 +22,9 @@ from ordito.server.call import ApiCall
 from ordito.server.live.ensemble import present_place
 from ordito.server.live.topics import cursor_text
 from ordito.server.permissions import Permission
-from ordito.server.places import reads_of
 from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, Fields, Handler, Reply, Route
-
-
-async def reads_for(call: ApiCall) -> tuple[str, ...]:
-    """What may be read to answer: the directory of the ensemble first."""
-    return await call.services.database.read(lambda c: reads_of(c, call.services.home, call.project, call.ensemble))
-
+from ordito.server.routes.by_process import reads_of_call
 
 # ----------------------------------------------------------------------------------------------------------- looks
 
@@ -51,7 +45,7 @@ def look(use_case: UseCase[Any, Any], *, keeps: bool = True, named: str = "") ->
             asked = msgspec.structs.replace(asked, **{named: call.path[named]})
         if printed and not call.may(Permission.LOGS, call.project, call.ensemble):
             asked = msgspec.structs.replace(asked, **{printed: False})
-        reads = await reads_for(call)
+        reads = await reads_of_call(call)
         # Before it is read: a stream that begins here may tell a thing twice, and leaves nothing out.
         cursor = cursor_text({_topic(call): present_place(reads[0], call.services.outbox.newest).text})
         found = await call.services.answers.ask(use_case.name, reads[0], asked, keeps=keeps, reads=reads)
@@ -76,7 +70,7 @@ class _InstanceQuery(Fields, frozen=True):
 
 
 async def _instance(call: ApiCall) -> Reply:
-    reads = await reads_for(call)
+    reads = await reads_of_call(call)
     cursor = cursor_text({_topic(call): present_place(reads[0], call.services.outbox.newest).text})
     asked = DescribeAsked(f"instance:{call.path['name']}", MOST_CHANGES)
     found = await call.services.answers.ask(DESCRIBE.name, reads[0], asked, reads=reads)

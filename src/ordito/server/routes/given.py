@@ -23,7 +23,7 @@ from ordito.results.given import (
     SECRETS,
     SPEC_CHECK,
     SPEC_SET,
-    SPEC_TEXT,
+    SPEC_SHOWN,
     CheckedText,
     ComparedData,
     DiffAsked,
@@ -204,13 +204,14 @@ _READ, _CONFIGURE, _PLAN = Permission.READ, Permission.CONFIGURE, Permission.PLA
 _SECRETS, _LOGS, _OPERATE = Permission.SECRETS, Permission.LOGS, Permission.OPERATE
 
 TABLE = (
-    _route("GET", "/spec", _READ, "The user's part of `ensemble.yaml`, byte for byte.", _text(SPEC_TEXT),
+    _route("GET", "/spec", _READ, "The user's part of `ensemble.yaml`, byte for byte but for sensitive inputs.",
+           _text(SPEC_SHOWN),
            answers=(GivenText,)),
     _route("PUT", "/spec", _CONFIGURE, "Replace the user's part; with errors nothing is written.",
-           _replace(SPEC_TEXT, SPEC_SET, "spec.set"), body=NewText, answers=(CheckedText,),
-           problems=(*_MATCH, "bad-spec")),
+           _replace(SPEC_SHOWN, SPEC_SET, "spec.set"), body=NewText, answers=(CheckedText,),
+           problems=(*_MATCH, "bad-spec", "plain-credential")),
     _route("POST", "/spec/check", _PLAN, "What would be found about a user's part.", _check(SPEC_CHECK), body=NewText,
-           answers=(CheckedText,), problems=("bad-spec",)),
+           answers=(CheckedText,), problems=("bad-spec", "plain-credential")),
     _route("GET", "/inventory", _READ, "The inventory in the ensemble's directory, empty for none.",
            _text(INVENTORY), answers=(GivenText,)),
     _route("PUT", "/inventory", _CONFIGURE, "Replace the inventory; with errors nothing is written.",

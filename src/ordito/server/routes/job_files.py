@@ -22,7 +22,8 @@ from ordito.server.live.topics import cursor_text, told_without_printed
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, FARTHEST, Fields, Reply, Route
-from ordito.server.routes.ensembles import UNKNOWN, reads_for
+from ordito.server.routes.by_process import reads_of_call
+from ordito.server.routes.ensembles import UNKNOWN
 from ordito.server.routes.job_pages import UNKNOWN_JOB, kept_log, whole_id
 from ordito.source.new_files import open_regular
 from ordito.source.reach import within
@@ -46,7 +47,7 @@ class EventsFields(Fields, frozen=True):
 
 async def _events(call: ApiCall) -> Reply:
     fields: EventsFields = call.query
-    reads = await reads_for(call)
+    reads = await reads_of_call(call)
     job = await whole_id(call, reads)
     layout = Layout(Path(reads[0]))
     path, at = layout.events(job), fields.after
@@ -95,7 +96,7 @@ def _lines(path: Path, at: int, end: int) -> list[bytes]:
 
 
 async def _log(call: ApiCall) -> Reply:
-    path = await kept_log(call, is_first=True)
+    path = await kept_log(call)
 
     async def parts() -> AsyncIterator[bytes]:
         at, writer = 0, _Writer()

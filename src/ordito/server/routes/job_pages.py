@@ -26,7 +26,8 @@ from ordito.server.live.topics import cursor_text
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, FARTHEST, Fields, Handler, Reply, Route
-from ordito.server.routes.ensembles import UNKNOWN, look_route, reads_for
+from ordito.server.routes.by_process import reads_of_call
+from ordito.server.routes.ensembles import UNKNOWN, look_route
 from ordito.source.reach import within
 
 PRINTED = frozenset({JOB.name, JOB_STEPS.name, JOB_CHANGES.name})
@@ -42,7 +43,7 @@ def _look(use_case: UseCase[Any, Any]) -> Handler:
     """A handler that asks a look about the job that the path names; the cursor with its answer is one of that job."""
 
     async def handler(call: ApiCall) -> Reply:
-        reads = await reads_for(call)
+        reads = await reads_of_call(call)
         job = await whole_id(call, reads)
         asked = _asked(call, job)
         if use_case.name in PRINTED and not call.may(Permission.LOGS, call.project, call.ensemble):
@@ -143,7 +144,7 @@ async def _log(call: ApiCall) -> Reply:
     fields: LogFields = call.query
     if fields.before is not None and fields.after:
         raise ApiProblem("malformed", 'the query has "after" and "before"', "give one of them")
-    path = await kept_log(call, is_first=not fields.after)
+    path = await kept_log(call)
     found = await asyncio.to_thread(_part, path, fields)
     if not found.frames and fields.wait and fields.before is None:
         found = await _waited(call, path, fields)
@@ -181,27 +182,25 @@ async def _waited(call: ApiCall, path: Path, fields: LogFields) -> LogPart:
         call.services.topics.leave(tail)
 
 
-async def kept_log(call: ApiCall, *, is_first: bool) -> Path:
-    """The log of a job. Raises ``ApiProblem`` if it is not kept any more."""
+async def kept_log(call: ApiCall) -> Path:
+    """The log of a job, whose reading is written down. Raises ``ApiProblem`` if it is not kept any more."""
     # Who asks for a job that is not known, or whose output is not kept, is told so as ever.
-    reads = await reads_for(call)
+    reads = await reads_of_call(call)
     job = await whole_id(call, reads)
     layout = Layout(Path(reads[0]))
     path = layout.log(job)
     if not path.exists() and not layout.events(job).exists():
         hint = "its record says what it did: `ordito jobs show`"
         raise ApiProblem("forgotten", f"what the operations of job {job} printed is not kept any more", hint)
-    if is_first:
-        # Who reads on has been written down already.
-        await call.read("logs.read", job)
+    await call.read("logs.read", job)
     return path
 
 
 def _of_log(use_case: UseCase[Any, Any]) -> Handler:
     async def handler(call: ApiCall) -> Reply:
-        path = await kept_log(call, is_first=not getattr(call.query, "after", 0))
+        path = await kept_log(call)
         asked = _asked(call, path.stem)
-        reads = await reads_for(call)
+        reads = await reads_of_call(call)
         mark = str(path.stat().st_size) if path.exists() else ""
         found = await call.services.answers.ask(use_case.name, reads[0], asked, reads=reads, mark=mark)
         return Reply(found.body, headers={"ETag": found.etag}, gzip=found.gzip)
@@ -213,7 +212,7 @@ HTML = "text/html; charset=utf-8"
 
 
 async def _report(call: ApiCall) -> Reply:
-    reads = await reads_for(call)
+    reads = await reads_of_call(call)
     job = await whole_id(call, reads)
     log = Layout(Path(reads[0])).log(job)
     mark = f"{whole_end(reads[0], job)} {log.stat().st_size if log.exists() else 0}"

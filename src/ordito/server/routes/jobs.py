@@ -13,16 +13,21 @@ from typing import Annotated, Any, Literal
 import msgspec
 from sqlalchemy import Connection, select
 
+from ordito.app.job.jobs import INTERRUPTED, RUNNING
 from ordito.app.work_items import ResumeItem
+from ordito.engine.messages import CANCELLED
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.ensemble.owner import CANCEL, NOW, ask
+from ordito.instances.status import DEGRADED, OK
 from ordito.results.jobs import JOBS
 from ordito.server.answers import KeptAnswer
 from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.tables import ENSEMBLES, PLANS
+from ordito.server.live.topics import overall_cursor
+from ordito.server.names import check_value
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of, reads_of_row
 from ordito.server.plans.store import Author, frozen_by
@@ -124,6 +129,9 @@ def _unfinished(layout: Layout) -> str:
     return frame[0].id if frame is not None else ""
 
 
+OUTCOMES = (RUNNING, INTERRUPTED, "failed", DEGRADED, CANCELLED, OK)
+
+
 class JobsFields(Fields, frozen=True):
     """Which jobs are wanted."""
 
@@ -201,8 +209,11 @@ _LINES = msgspec.json.Decoder(_Lines)
 
 async def _jobs(call: ApiCall) -> Reply:
     fields: JobsFields = call.query
+    check_value("status", fields.status, OUTCOMES)
     services = call.services
     behind = key_in(fields.after, TEXT)
+    # Before they are read: who follows from here on may be told a thing twice, and misses nothing.
+    cursor = overall_cursor(services.outbox.newest)
     rows = await services.database.read(lambda connection: connection.execute(select(ENSEMBLES)).all())
     seen = [row for row in rows if call.may(Permission.READ, row.project, row.name)]
     seen = [row for row in seen if fields.ensemble in ("", f"{row.project}/{row.name}")]
@@ -211,7 +222,8 @@ async def _jobs(call: ApiCall) -> Reply:
     answers = await services.answers.of_many(JOBS.name, reads, PATIENCE)
     known = list(zip([(row.project, row.name) for row in there], answers, strict=True))
     authors = await services.database.read(partial(_authors, of={one for one, _ in known}))
-    return Reply(await asyncio.to_thread(_first, known, authors, fields, behind))
+    found = await asyncio.to_thread(_first, known, authors, fields, behind)
+    return Reply(found, headers={"Ordito-Cursor": cursor})
 
 
 Authors = Mapping[tuple[str, str, str], str]

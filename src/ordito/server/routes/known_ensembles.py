@@ -1,4 +1,4 @@
-"""Routes about the ensembles that the server knows: the list, making and adding one, its labels, removing it."""
+"""Routes about the ensembles that the server knows: the list, making and adding one, its labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, update
 
 from ordito.base.change_ids import time_of
 from ordito.ensemble.errors import EnsembleError
@@ -22,12 +22,14 @@ from ordito.instances.status import ABSENT, DEGRADED, ERROR, OK, PENDING, UNKNOW
 from ordito.results.ensembles import CREATE, SUMMARY, EnsembleCreateAsked, EnsembleSummary
 from ordito.server.answers import KeptAnswer
 from ordito.server.call import TEXT, ApiCall, cursor_of, key_in
-from ordito.server.database.tables import BINDINGS, ENSEMBLES, FREEZES, LABELS, PLANS, RULES
-from ordito.server.names import Name
+from ordito.server.database.tables import ENSEMBLES, LABELS, PLANS, SOURCES
+from ordito.server.live.ensemble import present_place
+from ordito.server.live.topics import cursor_text, overall_cursor
+from ordito.server.names import Name, check_value
 from ordito.server.packages import package_named, package_path
 from ordito.server.permissions import Permission
-from ordito.server.places import keep_reads, reads_of, reads_of_row, service_place
-from ordito.server.plans.states import OPEN, PlanState
+from ordito.server.places import keep_reads, reads_of_row, service_place, unknown_ensemble
+from ordito.server.plans.states import OPEN
 from ordito.server.plans.store import Author
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, ENSEMBLE, PROJECT, Fields, ListPart, Reply, Route, Wanted
@@ -79,6 +81,9 @@ class EnsembleData(msgspec.Struct, frozen=True):
 
     plans: Mapping[str, int]
     """How many plans have not ended, by their state: those that are ``waiting`` need approvals."""
+
+    follows: bool
+    """Whether it follows a repository in git."""
 
 
 class EnsembleJob(msgspec.Struct, frozen=True):
@@ -143,13 +148,6 @@ class EnsemblesQuery(Fields, frozen=True):
     """The fields of each item that are wanted, with commas between their names; "" for all."""
 
 
-class RemoveQuery(Fields, frozen=True):
-    """What may be lost."""
-
-    forget: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
-    """How many instances exist that the server is to know no more: their exact number. None of them is undeployed."""
-
-
 _SUMMARY = msgspec.json.Decoder(EnsembleSummary)
 
 
@@ -166,6 +164,8 @@ class _Seen(msgspec.Struct, frozen=True):
     plans: Mapping[str, int] = {}
     last_by: str = ""
     """Who has asked for the last job."""
+
+    follows: bool = False
 
 
 def _labels(row: Row[Any]) -> dict[str, str]:
@@ -190,6 +190,7 @@ def _data(call: ApiCall, seen: _Seen) -> EnsembleData:
         drift=seen.drift,
         last_job=_last_job(seen),
         plans=seen.plans,
+        follows=seen.follows,
     )
 
 
@@ -208,6 +209,11 @@ def _open_plans(connection: Connection) -> dict[tuple[str, str], dict[str, int]]
     for project, ensemble, state, count in rows:
         found.setdefault((project, ensemble), {})[state] = count
     return found
+
+
+def _followers(connection: Connection) -> set[tuple[str, str]]:
+    """The ensembles that follow repositories."""
+    return {(row.project, row.ensemble) for row in connection.execute(select(SOURCES.c.project, SOURCES.c.ensemble))}
 
 
 def _authors(connection: Connection, jobs: Sequence[str]) -> dict[str, str]:
@@ -239,8 +245,13 @@ def _package_labels(connection: Connection) -> dict[tuple[str, str], tuple[str, 
 async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list[_Seen]:
     """What is known of ensembles now; what a look has not said after some ``seconds`` is left open."""
     services = call.services
-    labels, drifts, plans = await services.database.read(
-        lambda connection: (_package_labels(connection), all_drifts(connection), _open_plans(connection))
+    labels, drifts, plans, followers = await services.database.read(
+        lambda connection: (
+            _package_labels(connection),
+            all_drifts(connection),
+            _open_plans(connection),
+            _followers(connection),
+        )
     )
     # Each is looked at on the disk.
     found = await asyncio.to_thread(lambda: [_on_disk(row, labels) for row in rows])
@@ -261,6 +272,7 @@ async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list
             one,
             drift=drifts.get((one.row.project, one.row.name)),
             plans=plans.get((one.row.project, one.row.name), {}),
+            follows=(one.row.project, one.row.name) in followers,
             last_by=authors.get(last.id, "") if one.summary and (last := one.summary.last_job) else "",
         )
         for one in found
@@ -269,6 +281,9 @@ async def _seen(call: ApiCall, rows: Sequence[Row[Any]], seconds: float) -> list
 
 async def _list(call: ApiCall) -> Reply:
     fields: EnsemblesQuery = call.query
+    check_value("status", fields.status, WORST)
+    # Before anything is read: who follows from here on may be told a thing twice, and misses nothing.
+    cursor = overall_cursor(call.services.outbox.newest)
     asked = select(ENSEMBLES).order_by(ENSEMBLES.c.project, ENSEMBLES.c.name)
     if call.project:
         asked = asked.where(ENSEMBLES.c.project == call.project)
@@ -291,7 +306,8 @@ async def _list(call: ApiCall) -> Reply:
     more = len(seen) > fields.limit or (not needs_look and len(mine) > fields.limit)
     part = seen[: fields.limit]
     following = cursor_of(_place(part[-1], fields.sort)) if more else None
-    return Reply(ListPart(tuple(_data(call, one) for one in part), following))
+    found = ListPart(tuple(_data(call, one) for one in part), following)
+    return Reply(found, headers={"Ordito-Cursor": cursor})
 
 
 def _key(row: Row[Any]) -> str:
@@ -337,18 +353,16 @@ def _row(connection: Connection, project: str, name: str) -> Row[Any]:
     mine = (ENSEMBLES.c.project == project) & (ENSEMBLES.c.name == name)
     found = connection.execute(select(ENSEMBLES).where(mine)).one_or_none()
     if found is None:
-        raise ApiProblem("unknown-ensemble", f'there is no ensemble "{project}/{name}", or you may not see it')
+        raise unknown_ensemble(project, name)
     return found
 
 
-async def _one(call: ApiCall, name: str) -> EnsembleData:
-    row = await call.services.database.read(lambda connection: _row(connection, call.project, name))
-    [seen] = await _seen(call, [row], PATIENCE * 5)
-    return _data(call, seen)
-
-
 async def _show(call: ApiCall) -> Reply:
-    return Reply(await _one(call, call.ensemble))
+    row = await call.services.database.read(lambda connection: _row(connection, *_named(call)))
+    place = await asyncio.to_thread(present_place, row.directory, call.services.outbox.newest)
+    [seen] = await _seen(call, [row], PATIENCE * 5)
+    cursor = cursor_text({f"ensemble:{call.project}/{call.ensemble}": place.text})
+    return Reply(_data(call, seen), headers={"Ordito-Cursor": cursor})
 
 
 # ------------------------------------------------------------------------------------------------- making and adding
@@ -375,7 +389,7 @@ async def _take_over(call: ApiCall, given: NewEnsemble) -> Reply:
     service = await service_place(call.services.queries, path)
 
     def add(connection: Connection) -> Reply:
-        _check_free(connection, call.project, given.name)
+        _check_free(call, connection, given.name)
         used = connection.execute(select(ENSEMBLES).where(ENSEMBLES.c.directory == path)).first()
         if used is not None:
             raise ApiProblem("exists", f"{path} is {used.project}/{used.name} already", "use that one")
@@ -394,7 +408,7 @@ async def _make(call: ApiCall, given: NewEnsemble) -> Reply:
         return kept
 
     def look(connection: Connection) -> str:
-        _check_free(connection, call.project, given.name)
+        _check_free(call, connection, given.name)
         return package_named(connection, call.project, given.package)
 
     digest = await services.database.read(look)
@@ -407,24 +421,29 @@ async def _make(call: ApiCall, given: NewEnsemble) -> Reply:
         await services.queries.ask(CREATE.name, str(folder), asked, (str(new), str(archive)))
 
         def add(connection: Connection) -> Reply:
-            _check_free(connection, call.project, given.name)
+            _check_free(call, connection, given.name)
             package_named(connection, call.project, digest)
             if place.exists():
                 # What a server has left that was killed at this very moment.
-                _put_aside(services.home, call.project, given.name, place)
+                put_aside(services.home, call.project, given.name, place)
             new.rename(place)
             return _added(call, connection, given, str(place), digest)
 
         return await call.change("ensemble.make", add, about=given.name, detail=digest)
     finally:
         if new.exists():
-            await asyncio.to_thread(_put_aside, services.home, call.project, given.name, new)
+            await asyncio.to_thread(put_aside, services.home, call.project, given.name, new)
 
 
-def _check_free(connection: Connection, project: str, name: str) -> None:
-    mine = (ENSEMBLES.c.project == project) & (ENSEMBLES.c.name == name)
-    if connection.execute(select(ENSEMBLES.c.name).where(mine)).first() is not None:
+def _check_free(call: ApiCall, connection: Connection, name: str) -> None:
+    """Refuse a name that is taken, and one ensemble too many. Raises ``ApiProblem``."""
+    mine = ENSEMBLES.c.project == call.project
+    if connection.execute(select(ENSEMBLES.c.name).where(mine & (ENSEMBLES.c.name == name))).first() is not None:
         raise ApiProblem("exists", f'there is an ensemble "{name}" already', "take another name")
+    most = call.services.settings.limits.project_ensembles
+    if (connection.execute(select(func.count()).select_from(ENSEMBLES).where(mine)).scalar() or 0) >= most:
+        hint = "make another project, or have an administrator raise `limits: { project_ensembles: }` in server.yaml"
+        raise ApiProblem("limit-reached", f"a project has at most {most:,} ensembles", hint)
 
 
 def _added(call: ApiCall, connection: Connection, given: NewEnsemble, directory: str, package: str) -> Reply:
@@ -435,12 +454,17 @@ def _added(call: ApiCall, connection: Connection, given: NewEnsemble, directory:
     return Reply(_data(call, seen))
 
 
-def _put_aside(home: Path, project: str, name: str, place: Path) -> None:
-    """Move a directory to those that were removed: nothing is ever deleted."""
+def put_aside(home: Path, project: str, name: str, place: Path | None) -> Path:
+    """Move a directory to those that were removed: nothing is ever deleted. Where there is none to move, an empty one
+    is made. Returns where it is."""
     folder = home / REMOVED_FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
     when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    place.rename(folder / f"{project}-{name}-{when}-{secrets.token_hex(4)}")
+    aside = folder / f"{project}-{name}-{when}-{secrets.token_hex(4)}"
+    if place is None:
+        aside.mkdir(mode=0o700)
+        return aside
+    return place.rename(aside)
 
 
 async def _label(call: ApiCall) -> Reply:
@@ -463,56 +487,6 @@ def _named(call: ApiCall) -> tuple[str, str]:
     return call.project, call.ensemble
 
 
-# -------------------------------------------------------------------------------------------------------- removing
-
-BEGUN = (PlanState.STARTING, PlanState.RUNNING)
-
-
-async def _remove(call: ApiCall) -> Reply:
-    fields: RemoveQuery = call.query
-    services = call.services
-    row = await services.database.read(lambda connection: _row(connection, *_named(call)))
-    count = await _count(call)
-    if count != fields.forget:
-        hint = f"undeploy it first; or say forget={count}, and the server knows them no more and leaves them running"
-        raise ApiProblem("instances-exist", f"{count} instances of it exist", hint)
-    directory, own = Path(row.directory), services.home / PROJECTS_FOLDER
-
-    def remove(connection: Connection) -> Reply:
-        mine = (PLANS.c.project == call.project) & (PLANS.c.ensemble == call.ensemble)
-        plan = connection.execute(select(PLANS.c.id).where(mine, PLANS.c.state.in_(BEGUN))).scalar()
-        if plan is not None:
-            hint = "wait until its job has ended, or cancel it"
-            raise ApiProblem("in-use", f"plan {plan} is being carried out", hint)
-        layout = Layout(directory)
-        owner = holder(layout) if layout.exists else None
-        if owner is not None:
-            raise ApiProblem("locked", f"the ensemble is locked by {owner}", "wait until that command has ended")
-        here = (ENSEMBLES.c.project == call.project) & (ENSEMBLES.c.name == call.ensemble)
-        connection.execute(delete(ENSEMBLES).where(here))
-        bound = (BINDINGS.c.project == call.project) & (BINDINGS.c.ensemble == call.ensemble)
-        connection.execute(delete(BINDINGS).where(bound))
-        for table in (RULES, FREEZES):
-            connection.execute(
-                delete(table).where((table.c.project == call.project) & (table.c.ensemble == call.ensemble))
-            )
-        if directory.is_relative_to(own) and directory.exists():
-            _put_aside(services.home, call.project, call.ensemble, directory)
-        return Reply()
-
-    detail = f"{count} instances are forgotten" if count else ""
-    return await call.change("ensemble.remove", remove, about=call.ensemble, detail=detail)
-
-
-async def _count(call: ApiCall) -> int:
-    """How many instances exist. Raises ``ApiProblem`` if that cannot be found out."""
-    reads = await call.services.database.read(lambda c: reads_of(c, call.services.home, *_named(call)))
-    if not await asyncio.to_thread(lambda: Layout(Path(reads[0])).exists):
-        return 0
-    found = await call.services.answers.ask(SUMMARY.name, reads[0], SUMMARY.asked(), reads=reads)
-    return sum(_SUMMARY.decode(found.body).instances.values())
-
-
 def _route(method: str, path: str, access: Permission, summary: str, handler: Any, **more: Any) -> Route:
     return Route(method=method, path=path, access=access, summary=summary, handler=handler, **more)
 
@@ -524,14 +498,12 @@ TABLE = (
     _route("GET", BASE + "/ensembles", _READ, "The ensembles that I see, each with a summary.", _list,
            query=EnsemblesQuery, answers=(ListPart[EnsembleData],), problems=("bad-cursor",)),
     _route("GET", PROJECT + "/ensembles", _READ, "The ensembles of a project that I may see.", _list,
-           query=EnsemblesQuery, answers=(ListPart[EnsembleData],), problems=("unknown-project", "bad-cursor")),
+           query=EnsemblesQuery, answers=(ListPart[EnsembleData],), of_part=True,
+           problems=("unknown-project", "bad-cursor")),
     _route("POST", PROJECT + "/ensembles", _CONFIGURE, "Make an ensemble of a package, or add one that exists.", _add,
            body=NewEnsemble, answers=(EnsembleData,), status=201, keyed=True,
-           problems=("unknown-project", "unknown-package", "forbidden", "no-ensemble", "exists")),
+           problems=("unknown-project", "unknown-package", "forbidden", "no-ensemble", "exists", "limit-reached")),
     _route("GET", ENSEMBLE, _READ, "An ensemble, with a summary.", _show, answers=(EnsembleData,), problems=_UNKNOWN),
     _route("PATCH", ENSEMBLE, _CONFIGURE, "Set and remove labels.", _label, body=EnsembleChange,
            answers=(EnsembleData,), problems=_UNKNOWN),
-    _route("DELETE", ENSEMBLE, _CONFIGURE, "Remove an ensemble of which nothing exists; its files are put aside.",
-           _remove, query=RemoveQuery, status=204,
-           problems=(*_UNKNOWN, "instances-exist", "in-use", "locked", "ensemble", "too-costly")),
 )  # fmt: skip

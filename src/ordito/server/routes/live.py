@@ -15,12 +15,13 @@ from starlette.types import Receive, Scope, Send
 
 from ordito.ensemble.errors import EnsembleError
 from ordito.server.call import ApiCall
+from ordito.server.database.audit import AUDIT_TOPIC
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import by_credentials
 from ordito.server.live.feed import Feed, Item, Place
 from ordito.server.live.topics import LONGEST_CURSOR, OVERALL, Topic, cursor_text, places_in, topic_named
 from ordito.server.permissions import Access, Permission
-from ordito.server.places import directory_of
+from ordito.server.places import directory_of, unknown_ensemble
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Fields, Reply, Route
 
@@ -34,6 +35,9 @@ ASK_AGAIN = 30.0
 
 PATIENCE = 30.0
 """Seconds after which a client that takes nothing is left."""
+
+COME_BACK = 5
+"""Seconds after which a client may come back to a server that stops: it needs about as long to run again."""
 
 LONGEST_WAIT = 30
 
@@ -163,6 +167,8 @@ class _Stream:
 
 def _may(who: Principal, topic: Topic) -> frozenset[Permission]:
     """Of the permissions to see, those that somebody has for a topic."""
+    if topic.kind == AUDIT_TOPIC:
+        return who.on_server & {Permission.AUDIT}
     return who.permissions(topic.project, topic.ensemble) & {Permission.READ, Permission.LOGS}
 
 
@@ -179,11 +185,9 @@ async def _events(call: ApiCall) -> Reply:
     after = (last,) if last else [one for one in fields.after if one]
     places = places_in(after, topics)
     directories = [await _permitted(call, topic) for topic in topics]
-    if not after:
-        # Who reads on has been written down already.
-        for topic in topics:
-            if topic.kind == "log":
-                await call.read("logs.read", f"{topic.project}/{topic.ensemble}/{topic.job}")
+    for topic in topics:
+        if topic.kind == "log":
+            await call.read("logs.read", f"{topic.project}/{topic.ensemble}/{topic.job}")
     accept = call.headers.get("accept", "")
     kind = SSE if SSE in accept else NDJSON if NDJSON in accept else ""
     known, who = call.services.topics, call.principal.id
@@ -200,12 +204,15 @@ def _sees(call: ApiCall, project: str, ensemble: str) -> bool:
 
 async def _permitted(call: ApiCall, topic: Topic) -> str:
     """The directory of a topic's ensemble, "" for a topic about many. Raises ``ApiProblem``."""
+    if topic.kind == AUDIT_TOPIC and Permission.AUDIT not in call.principal.on_server:
+        await call.denied(f"needs {Permission.AUDIT}")
+        hint = "ask the administrators of the server for a role that has it"
+        raise ApiProblem("forbidden", f'this needs the permission "{Permission.AUDIT}"', hint)
     if topic.kind in OVERALL:
         return ""
     permissions = call.principal.permissions(topic.project, topic.ensemble)
     if Permission.READ not in permissions:
-        named = f"{topic.project}/{topic.ensemble}"
-        raise ApiProblem("unknown-ensemble", f'there is no ensemble "{named}", or you may not see it')
+        raise unknown_ensemble(topic.project, topic.ensemble)
     if _wanted(topic) not in permissions:
         await call.denied(f"needs {_wanted(topic)}")
         hint = f'ask the owners of the project "{topic.project}" for a role that has it'
@@ -290,7 +297,7 @@ class _Streaming(Response):
                 yield b"".join(self._text(item.type, item.data, cursor) for item, cursor in news)
                 continue
             if draining.is_set():
-                yield self._own("stream.closing", stream.cursor)
+                yield self._own("stream.closing", stream.cursor, again_in=COME_BACK)
                 return
             if not await stream.is_permitted():
                 yield self._own("stream.denied", stream.cursor)
@@ -303,8 +310,8 @@ class _Streaming(Response):
                 yield b": \n\n" if self._kind == SSE else b"\n"
             await stream.wait(changes, HEARTBEAT, leaving)
 
-    def _own(self, kind: str, cursor: str) -> bytes:
-        return self._text(kind, msgspec.json.encode({"type": kind, "next": cursor}), cursor)
+    def _own(self, kind: str, cursor: str, **more: int) -> bytes:
+        return self._text(kind, msgspec.json.encode({"type": kind, "next": cursor, **more}), cursor)
 
     def _text(self, kind: str, data: bytes, cursor: str) -> bytes:
         if self._kind == SSE:

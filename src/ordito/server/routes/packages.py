@@ -34,7 +34,7 @@ from ordito.results.picture.topology import TopologyData
 from ordito.results.services import ValidatedData
 from ordito.results.topology import GraphData
 from ordito.server.call import ApiCall, cursor_of, key_in
-from ordito.server.database.tables import LABELS, PACKAGES
+from ordito.server.database.tables import ENSEMBLES, LABELS, PACKAGES
 from ordito.server.packages import (
     BLOCK,
     LABEL,
@@ -114,7 +114,10 @@ async def _list(call: ApiCall) -> Reply:
 
     def read(connection: Connection) -> Reply:
         found: list[PackageLine] = []
+        visible = _visible(call, connection)
         for row in connection.execute(asked):
+            if visible is not None and row.digest not in visible:
+                continue
             if len(found) == fields.limit:
                 last = found[-1].digest
                 at = connection.execute(
@@ -129,10 +132,33 @@ async def _list(call: ApiCall) -> Reply:
     return await call.services.database.read(read)
 
 
+def _visible(call: ApiCall, connection: Connection) -> frozenset[str] | None:
+    """The digests of the packages of a project that who asks may see: of who may not see all of the project, those of
+    which the ensembles are made that they may see. None for all."""
+    if call.may(Permission.READ, call.project):
+        return None
+    rows = connection.execute(select(ENSEMBLES.c.name, ENSEMBLES.c.package).where(ENSEMBLES.c.project == call.project))
+    return frozenset(row.package for row in rows if call.may(Permission.READ, call.project, row.name))
+
+
 async def _named(call: ApiCall) -> str:
     """The digest of the package that the path names."""
     wanted = call.path["digest"]
-    return await call.services.database.read(lambda connection: package_named(connection, call.project, wanted))
+
+    def named(connection: Connection) -> str:
+        visible = _visible(call, connection)
+        try:
+            digest = package_named(connection, call.project, wanted)
+        except ApiProblem:
+            if visible is None:
+                raise
+            digest = ""
+        if visible is not None and (not digest or digest not in visible):
+            hint = "you see those of which your ensembles are made; ask the owners of the project for more"
+            raise ApiProblem("unknown-package", f'there is no package "{wanted[:200]}", or you may not see it', hint)
+        return digest
+
+    return await call.services.database.read(named)
 
 
 async def _show(call: ApiCall) -> Reply:
@@ -141,7 +167,7 @@ async def _show(call: ApiCall) -> Reply:
     def read(connection: Connection) -> PackageData:
         row = _row(connection, call.project, digest)
         if row is None:
-            raise ApiProblem("unknown-package", f"there is no package {digest} any more")
+            raise ApiProblem("unknown-package", f"there is no package {digest} any more", "send it again")
         return _data(connection, row)
 
     return Reply(await call.services.database.read(read), headers={"Content-Digest": _digest_text(digest)})
@@ -351,6 +377,7 @@ _UNKNOWN = ("unknown-project", "unknown-package")
 
 def _route(method: str, path: str, access: Permission, summary: str, handler: Any, **more: Any) -> Route:
     problems = (*_UNKNOWN, *more.pop("problems", ()))
+    more |= {"of_part": access is Permission.READ}
     return Route(method=method, path=path, access=access, summary=summary, handler=handler, problems=problems, **more)
 
 

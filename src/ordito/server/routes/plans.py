@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,28 +12,36 @@ from typing import Annotated, Any, Literal
 import msgspec
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
+from ordito.base.sensitive import SHOWN
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_format import moment
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.results.answer import Asked, UseCase
+from ordito.results.failure import NextStep
 from ordito.results.picture.plan import PLAN_TOPOLOGY, PlanTopologyAsked, PlanTopologyData
 from ordito.results.plan import ChangeData, PlanHead, PlannedEdge, StepRow, WholePlan
 from ordito.results.server_plans import AskedPlan, PlanReport, QueueData, WantedApprovals
+from ordito.results.service_inputs import SERVICE_INPUTS, ServiceInputsAsked, ServiceInputsData
+from ordito.results.topology import WORKFLOW, NamedAsked, WorkflowData
 from ordito.server.call import NUMBER, TEXT, ApiCall, cursor_of, key_in
 from ordito.server.database.tables import APPROVALS, PLANS
 from ordito.server.identity.principal import USER
 from ordito.server.live.topics import cursor_text, place_of_event
+from ordito.server.names import check_value
+from ordito.server.packages import package_path, seen_from_ensemble
 from ordito.server.permissions import Access, Permission
 from ordito.server.places import directory_of, reads_of
-from ordito.server.plans.asked import AUTO
-from ordito.server.plans.files import DRAWN, REPORT, SAVED, SHOWN
+from ordito.server.plans.asked import AUTO, AskedOptions, asked_again, is_secret_name
+from ordito.server.plans.files import DRAWN, REPORT, SAVED
+from ordito.server.plans.files import SHOWN as SHOWN_PLAN
 from ordito.server.plans.freshness import freshness
 from ordito.server.plans.keeper import go_on, is_ready_to_go
 from ordito.server.plans.states import MOVES, OPEN, UNBEGUN, WORKFLOW_PERMISSIONS, PlanState
 from ordito.server.plans.store import (
     Author,
     PlanWanted,
+    StoredRequest,
     about,
     approvals,
     ask_plan,
@@ -43,10 +51,12 @@ from ordito.server.plans.store import (
     people_behind,
     plan_row,
     problem,
+    stored_request,
 )
 from ordito.server.problems import ApiProblem
 from ordito.server.processes.plan_rows import PLAN_ROWS, PlanRowsAsked
 from ordito.server.route import BASE, ENSEMBLE, Fields, ListPart, PageFields, Reply, Route, TopologyQuery
+from ordito.server.routes.by_process import ask_process, reads_of_call
 
 LONGEST_WAIT = 30.0
 MOST_LOOKED_AT = 5_000
@@ -66,6 +76,24 @@ class Applying(Fields, frozen=True):
     """That exactly the plan with this digest is to be carried out."""
 
     digest: DIGEST
+
+
+ALL_OPEN = "open"
+
+
+class AskedAgain(msgspec.Struct, frozen=True):
+    """What a plan was asked for, to ask for it once more."""
+
+    request: Mapping[str, object]
+    """The request with its ``workflow``, without what was not given."""
+
+    environment: str | None
+    options: Mapping[str, object]
+    apply: str
+    bind: str
+    comment: str
+    withheld: tuple[str, ...]
+    """The inputs whose values are left out: those that are sensitive, and those of which that is not known."""
 
 
 class PlanFields(PageFields, frozen=True):
@@ -260,7 +288,8 @@ async def _list(call: ApiCall) -> Reply:
 
 async def _page(call: ApiCall, asked: Any) -> Reply:
     fields: PlanFields = call.query
-    if fields.state == "open":
+    check_value("state", fields.state, (ALL_OPEN, *PlanState))
+    if fields.state == ALL_OPEN:
         asked = asked.where(PLANS.c.state.in_(OPEN))
     elif fields.state:
         asked = asked.where(PLANS.c.state == fields.state)
@@ -337,14 +366,14 @@ def _not_there(row: Row[Any]) -> ApiProblem:
 async def _plan(call: ApiCall) -> Reply:
     fields: PartFields = call.query
     if not fields.part:
-        return Reply(await _file_of(call, SHOWN))
+        return Reply(await _file_of(call, SHOWN_PLAN))
     if fields.part == "head":
-        body = await _file_of(call, SHOWN)
+        body = await _file_of(call, SHOWN_PLAN)
         return Reply(await asyncio.to_thread(msgspec.json.decode, body, type=PlanHead))
     begin = key_in(fields.after, NUMBER) or 0
     found = await _rows(call, fields.part, begin, fields.limit)
     if found is None:
-        rows = await _from_query(call, PLAN_ROWS, PlanRowsAsked(msgspec.Raw(await _file_of(call, SHOWN))))
+        rows = await _from_query(call, PLAN_ROWS, PlanRowsAsked(msgspec.Raw(await _file_of(call, SHOWN_PLAN))))
         await asyncio.to_thread(call.services.plan_files.keep_rows, (await _row(call)).id, rows)
         found = await _rows(call, fields.part, begin, fields.limit)
         assert found is not None
@@ -389,6 +418,64 @@ async def _report(call: ApiCall) -> Reply:
     await call.read("report.read", call.path["id"])
     report = msgspec.json.decode(body, type=dict[str, Any])
     return Reply(PlanReport(str(report["job"]), report))
+
+
+# --------------------------------------------------------------------------------------------------- asking once more
+
+
+async def _again(call: ApiCall) -> Reply:
+    row = await _row(call)
+    stored = stored_request(row, call.services.sealer)
+    asked, options = stored.asked, msgspec.structs.asdict(stored.options)
+    given = {*asked.inputs, *asked.texts}
+    shown = {name for name, value in asked.inputs.items() if is_secret_name(value)}
+    if given - shown:
+        shown |= await _may_be_shown(call, row.workflow, stored)
+    try:
+        request = asked_again(row.workflow, asked)
+    except msgspec.ValidationError:
+        hint = "ask for it anew"
+        raise ApiProblem("forgotten", "it was asked for in a way that is not taken any more", hint) from None
+    if stored.package:
+        request["package"] = stored.package
+    if given & shown:
+        request["inputs"] = {name: value for name, value in asked.inputs.items() if name in shown}
+        request["input_texts"] = {name: text for name, text in asked.texts.items() if name in shown}
+    found = AskedAgain(
+        request=request,
+        environment=asked.environment,
+        options={name: options[name] for name in AskedOptions.__struct_fields__},
+        apply=row.apply,
+        bind=row.bind,
+        comment=row.comment,
+        withheld=tuple(sorted(given - shown)),
+    )
+    return Reply(found)
+
+
+async def _may_be_shown(call: ApiCall, workflow: str, stored: StoredRequest) -> set[str]:
+    """The inputs of which it is known that they are not sensitive."""
+    asked = stored.asked
+    try:
+        if stored.package or workflow in ("deploy", "upgrade"):
+            path = package_path(call.services.home, stored.package) if stored.package else None
+            reads = await reads_of_call(call)
+            about = ServiceInputsAsked(
+                service=seen_from_ensemble(path, reads[0]) if path else "",
+                environment=asked.environment,
+                inputs=asked.inputs,
+                input_texts=asked.texts,
+            )
+            body = await ask_process(call, SERVICE_INPUTS, about, (*reads, *([str(path)] if path else ())))
+            known = msgspec.json.decode(body, type=ServiceInputsData).inputs
+            return {one.input.name for one in known if not one.input.sensitive and one.value != SHOWN}
+        if workflow == "workflow":
+            body = await ask_process(call, WORKFLOW, NamedAsked(name=str(asked.fields.get("name", ""))))
+            return {one.name for one in msgspec.json.decode(body, type=WorkflowData).inputs if not one.sensitive}
+    except (ApiProblem, EnsembleError, OSError):
+        # What cannot be read says nothing about its inputs.
+        return set()
+    return set()
 
 
 # ---------------------------------------------------------------------------------------- approving, applying, leaving
@@ -488,7 +575,9 @@ async def _refuse_stale(call: ApiCall, row: Row[Any]) -> None:
     if await asyncio.to_thread(freshness, about(row).marks, directory) == "stale":
         await call.services.database.write(lambda c: move(c, row.id, PlanState.STALE, call.now))
         hint = "ask for it again, look at the new plan, and apply that"
-        raise ApiProblem("stale-plan", "what the user gives to the ensemble has changed since it was made", hint)
+        said = "what the user gives to the ensemble has changed since it was made"
+        again = NextStep("make it anew, and look at it", ("plan", row.workflow))
+        raise ApiProblem("stale-plan", said, hint, following=(again,))
 
 
 async def _discard(call: ApiCall) -> Reply:
@@ -533,6 +622,8 @@ TABLE = (
            problems=(*_UNKNOWN, "not-ready", "forgotten", "bad-cursor")),
     _route("GET", _PLAN + "/topology", _READ, "What the plan changes, as a picture.", _topology, query=TopologyQuery,
            answers=(PlanTopologyData,), problems=(*_UNKNOWN, "not-ready", "forgotten"), verb="plans show"),
+    _route("GET", _PLAN + "/request", Permission.PLAN, "What was asked for, to ask for it once more; without secrets.",
+           _again, answers=(AskedAgain,), problems=(*_UNKNOWN, "forgotten"), verb="plans show"),
     _route("GET", _PLAN + "/file", _READ, "The plan as a file for `ordito deploy FILE`; no secret is in it.", _file,
            problems=(*_UNKNOWN, "not-ready", "forgotten"), media=SAVED_MEDIA, verb="plans show"),
     _route("GET", _PLAN + "/report", Permission.LOGS, "How the job of the plan ended.", _report,

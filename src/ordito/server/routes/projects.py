@@ -10,9 +10,10 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from ordito.ensemble.job_format import moment
 from ordito.results.served import AccountData, MadeToken, ProjectData
-from ordito.server.call import ApiCall, tagged
+from ordito.server.call import ApiCall, tag_of, tagged
 from ordito.server.database.tables import ACCOUNTS, BINDINGS, ENSEMBLES, FREEZES, PACKAGES, PROJECTS, TOKENS, USERS
 from ordito.server.identity.principal import ACCOUNT, USER, Principal
+from ordito.server.live.topics import overall_cursor
 from ordito.server.names import Name, Text, UserName
 from ordito.server.permissions import OWNER, ROLES, Permission
 from ordito.server.problems import ApiProblem
@@ -40,8 +41,10 @@ def _project(call: ApiCall, row: Row[Any]) -> ProjectData:
 
 async def _list(call: ApiCall) -> Reply:
     asked = select(PROJECTS).order_by(PROJECTS.c.name)
+    headers = {"Ordito-Cursor": overall_cursor(call.services.outbox.newest)}
     rows = await call.services.database.read(lambda connection: connection.execute(asked).all())
-    return Reply(ListPart(tuple(_project(call, row) for row in rows if call.principal.may_see(row.name)), None))
+    found = ListPart(tuple(_project(call, row) for row in rows if call.principal.may_see(row.name)), None)
+    return Reply(found, headers=headers)
 
 
 def _row(connection: Connection, name: str) -> Row[Any]:
@@ -49,7 +52,9 @@ def _row(connection: Connection, name: str) -> Row[Any]:
 
 
 async def _show(call: ApiCall) -> Reply:
-    return Reply(await call.services.database.read(lambda connection: _project(call, _row(connection, call.project))))
+    cursor = overall_cursor(call.services.outbox.newest)
+    found = await call.services.database.read(lambda connection: _project(call, _row(connection, call.project)))
+    return Reply(found, headers={"ETag": tag_of(found), "Ordito-Cursor": cursor})
 
 
 async def _make(call: ApiCall) -> Reply:
@@ -68,9 +73,10 @@ async def _change(call: ApiCall) -> Reply:
     given: ProjectChange = call.body
 
     def change(connection: Connection) -> Reply:
+        call.must_match(_project(call, _row(connection, call.project)))
         mine = PROJECTS.c.name == call.project
         connection.execute(update(PROJECTS).where(mine).values(description=given.description))
-        return Reply(_project(call, _row(connection, call.project)))
+        return tagged(_project(call, _row(connection, call.project)))
 
     return await call.change("project.change", change, about=call.project)
 
@@ -246,9 +252,10 @@ TABLE = (
     _route("GET", BASE + "/projects", _READ, "The projects that I may see.", _list, answers=(ListPart[ProjectData],)),
     _route("POST", BASE + "/projects", _ADMIN, "Make a project.", _make, body=NewProject, answers=(ProjectData,),
            status=201, keyed=True, problems=("exists",)),
-    _route("GET", PROJECT, _READ, "A project.", _show, answers=(ProjectData,), problems=(_NO_PROJECT,)),
+    _route("GET", PROJECT, _READ, "A project.", _show, answers=(ProjectData,), of_part=True,
+           problems=(_NO_PROJECT,)),
     _route("PATCH", PROJECT, Permission.CONFIGURE, "Change a project.", _change, body=ProjectChange,
-           answers=(ProjectData,), problems=(_NO_PROJECT,)),
+           answers=(ProjectData,), problems=(_NO_PROJECT, "match-required", "changed")),
     _route("DELETE", PROJECT, _ADMIN, "Remove a project that has no ensembles, with its roles and accounts.", _remove,
            status=204, problems=(_NO_PROJECT, "in-use")),
     _route("GET", PROJECT + "/bindings", _READ, "Who has which role.", _bindings, answers=(Bindings,),

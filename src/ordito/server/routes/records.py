@@ -143,16 +143,9 @@ class ReplayQuery(Fields, frozen=True):
     """How many jobs, from the first; none for all."""
 
 
-class StateQuery(Fields, frozen=True):
-    """Which records are wanted."""
-
-    names: tuple[str, ...] = ()
-    """Instances and nodes; none for all."""
-
-
 def _look(use_case: UseCase[Any, Any]) -> Handler:
     async def handler(call: ApiCall) -> Reply:
-        return Reply(await ask_process(call, use_case, StateAsked(call.query.names)))
+        return Reply(await ask_process(call, use_case, call.query))
 
     return handler
 
@@ -247,10 +240,10 @@ def _edit_route(path: str, summary: str, handler: Handler, body: type[Fields], v
 
 TABLE = (
     ensemble_route("GET", "/state", _RECORDS, "The records of instances, deleted ones included.", _look(STATE),
-                   query=StateQuery, answers=(RecordsData,), verb="state show",
+                   query=StateAsked, answers=(RecordsData,), verb="state show",
                    problems=("unknown-name", "ambiguous-name")),
     ensemble_route("GET", "/state/export", _RECORDS, "All that is recorded, without sensitive values.",
-                   _look(STATE_EXPORT), query=StateQuery, answers=(ExportedState,), verb="state export",
+                   _look(STATE_EXPORT), query=StateAsked, answers=(ExportedState,), verb="state export",
                    problems=("unknown-name", "ambiguous-name")),
     _edit_route("/state/mv", "Follow a node that was renamed in the template.", _edit(STATE_MOVE, "records.mv", "old"),
                 Moving, "state mv", "older-form", "name-taken", "not-wanted", "plan-refused", "invalid"),

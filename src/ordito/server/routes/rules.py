@@ -19,6 +19,9 @@ from ordito.server.plans.states import PlanState
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, ENSEMBLE, PROJECT, Fields, ListPart, Reply, Route
 
+UNBEGUN_BUT_MADE = (PlanState.READY, PlanState.WAITING, PlanState.QUEUED)
+"""The states of plans that are held against other rules."""
+
 
 async def _rules(call: ApiCall) -> Reply:
     return tagged(await call.services.database.read(lambda c: rules_of(c, call.project, call.ensemble)))
@@ -35,10 +38,11 @@ async def _set_rules(call: ApiCall) -> Reply:
         if given.rules:
             body = msgspec.json.encode(given).decode()
             connection.execute(insert(RULES).values(project=call.project, ensemble=call.ensemble, body=body))
-        about = (PLANS.c.project == call.project) & PLANS.c.state.in_((PlanState.READY, PlanState.WAITING))
+        changed_by = frozenset({call.principal.id, call.principal.behind} - {""})
+        about = (PLANS.c.project == call.project) & PLANS.c.state.in_(UNBEGUN_BUT_MADE)
         about = about & (PLANS.c.ensemble == call.ensemble) if call.ensemble else about
         for row in connection.execute(select(PLANS).where(about)).all():
-            renew_wanted(connection, row, call.now)
+            renew_wanted(connection, row, call.now, changed_by)
         return tagged(given)
 
     reply = await call.change("rules.set", change, detail=f"{len(given.rules)} rules")

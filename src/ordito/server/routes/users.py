@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 from starlette.responses import StreamingResponse
 
 from ordito.ensemble.job_format import moment
-from ordito.results.served import DeedData, GroupData, LinkData, UserData
-from ordito.server.call import NUMBER, TEXT, ApiCall, cursor_of, key_in
-from ordito.server.database.audit import AuditChain, verified
+from ordito.results.served import DeedData, GroupData, LinkData, TokenData, UserData
+from ordito.server.call import NUMBER, TEXT, ApiCall, cursor_of, key_in, tagged
+from ordito.server.database.audit import AuditHead, head
 from ordito.server.database.tables import AUDIT, BINDINGS, LINKS, MEMBERS, SESSIONS, TOKENS, USERS
 from ordito.server.identity.principal import GROUP, USER
 from ordito.server.identity.signing_in import new_link
-from ordito.server.names import UserName
+from ordito.server.names import USER_NAME, UserName
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Fields, ListPart, PageFields, Reply, Route
+from ordito.server.routes.identity import token_data
 from ordito.server.settings import base_url
 
 
@@ -55,7 +57,7 @@ async def _list(call: ApiCall) -> Reply:
 
 
 async def _show(call: ApiCall) -> Reply:
-    return Reply(await call.services.database.read(lambda connection: _user(_row(connection, call.path["user"]))))
+    return tagged(await call.services.database.read(lambda connection: _user(_row(connection, call.path["user"]))))
 
 
 def _row(connection: Connection, name: str) -> Row[Any]:
@@ -86,13 +88,13 @@ async def _change(call: ApiCall) -> Reply:
     values = {field: value for field, value in msgspec.structs.asdict(given).items() if value is not UNSET}
 
     def change(connection: Connection) -> Reply:
-        _row(connection, name)
+        call.must_match(_user(_row(connection, name)))
         if values:
             connection.execute(update(USERS).where(USERS.c.name == name).values(**values))
         if given.disabled is True:
             _sign_out(connection, name)
         _check_admins(connection)
-        return Reply(_user(_row(connection, name)))
+        return tagged(_user(_row(connection, name)))
 
     detail = ", ".join(f"{field}={value}" for field, value in values.items())
     return await call.change("user.change", change, about=name, detail=detail)
@@ -116,7 +118,7 @@ async def _remove(call: ApiCall) -> Reply:
         _row(connection, name)
         connection.execute(delete(USERS).where(USERS.c.name == name))
         _sign_out(connection, name)
-        connection.execute(delete(TOKENS).where((TOKENS.c.project == "") & (TOKENS.c.owner == name)))
+        connection.execute(delete(TOKENS).where(_tokens_of(name)))
         connection.execute(delete(MEMBERS).where(MEMBERS.c.user == name))
         connection.execute(delete(BINDINGS).where((BINDINGS.c.kind == USER) & (BINDINGS.c.who == name)))
         _check_admins(connection)
@@ -132,10 +134,40 @@ async def _reset(call: ApiCall) -> Reply:
         _row(connection, name)
         connection.execute(update(USERS).where(USERS.c.name == name).values(password=""))
         _sign_out(connection, name)
+        # Whoever has learned the password may have made tokens with it.
+        connection.execute(delete(TOKENS).where(_tokens_of(name)))
         url = base_url(call.services.settings, call.services.port)
         return Reply(LinkData(name, f"{url}/sign-in#{new_link(connection, name, call.now)}"))
 
     return await call.change("user.reset", reset, about=name)
+
+
+def _tokens_of(user: str) -> ColumnElement[bool]:
+    return (TOKENS.c.project == "") & (TOKENS.c.owner == user)
+
+
+async def _tokens(call: ApiCall) -> Reply:
+    name = call.path["user"]
+
+    def read(connection: Connection) -> tuple[TokenData, ...]:
+        _row(connection, name)
+        rows = connection.execute(select(TOKENS).where(_tokens_of(name)).order_by(TOKENS.c.created)).all()
+        return tuple(map(token_data, rows))
+
+    return Reply(ListPart(await call.services.database.read(read), None))
+
+
+async def _remove_token(call: ApiCall) -> Reply:
+    name, token = call.path["user"], call.path["id"]
+
+    def remove(connection: Connection) -> Reply:
+        _row(connection, name)
+        if not connection.execute(delete(TOKENS).where(_tokens_of(name) & (TOKENS.c.id == token))).rowcount:
+            hint = "the list of their tokens has the ids"
+            raise ApiProblem("unknown-token", f'{name} has no token "{token[:40]}"', hint)
+        return Reply()
+
+    return await call.change("user.token.remove", remove, about=f"{name} {token}")
 
 
 class GroupMembers(Fields, frozen=True):
@@ -153,18 +185,45 @@ async def _groups(call: ApiCall) -> Reply:
     return Reply(ListPart(tuple(GroupData(name, tuple(users)) for name, users in found.items()), None))
 
 
+async def _show_group(call: ApiCall) -> Reply:
+    group = call.path["group"]
+
+    def read(connection: Connection) -> GroupData:
+        return _group(connection, group) or _no_group(group)
+
+    return tagged(await call.services.database.read(read))
+
+
+def _group(connection: Connection, name: str) -> GroupData | None:
+    asked = select(MEMBERS.c.user).where(MEMBERS.c.team == name).order_by(MEMBERS.c.user)
+    members = tuple(connection.execute(asked).scalars())
+    return GroupData(name, members) if members else None
+
+
+def _no_group(name: str) -> NoReturn:
+    raise ApiProblem("unknown-group", f'there is no group "{name[:80]}"', "the list of groups has their names")
+
+
 async def _set_group(call: ApiCall) -> Reply:
     given: GroupMembers = call.body
     group = call.path["group"]
+    if re.fullmatch(USER_NAME, group) is None:
+        hint = "a name has letters, digits and . _ @ -, begins with a letter or a digit, and is not longer than 63"
+        raise ApiProblem("malformed", f'no group can be called "{group[:80]}"', hint)
+    if not given.members:
+        hint = "remove the group instead: `ordito groups remove`, or DELETE"
+        raise ApiProblem("malformed", "a group has at least one member", hint)
 
     def change(connection: Connection) -> Reply:
+        present = _group(connection, group)
+        if present is not None:
+            call.must_match(present)
         for user in given.members:
             _row(connection, user)
         connection.execute(delete(MEMBERS).where(MEMBERS.c.team == group))
         members = sorted(set(given.members))
-        if members:
-            connection.execute(insert(MEMBERS), [{"team": group, "user": user} for user in members])
-        return Reply(GroupData(group, tuple(members)))
+        connection.execute(insert(MEMBERS), [{"team": group, "user": user} for user in members])
+        return tagged(GroupData(group, tuple(members)))
 
     return await call.change("group.set", change, about=group, detail=" ".join(given.members))
 
@@ -174,7 +233,7 @@ async def _remove_group(call: ApiCall) -> Reply:
 
     def remove(connection: Connection) -> Reply:
         if not connection.execute(delete(MEMBERS).where(MEMBERS.c.team == group)).rowcount:
-            raise ApiProblem("unknown-group", f'there is no group "{group[:80]}"', "the list of groups has their names")
+            _no_group(group)
         connection.execute(delete(BINDINGS).where((BINDINGS.c.kind == GROUP) & (BINDINGS.c.who == group)))
         return Reply()
 
@@ -255,7 +314,7 @@ NDJSON = "application/x-ndjson"
 
 
 async def _head(call: ApiCall) -> Reply:
-    return Reply(await call.services.database.read(verified))
+    return Reply(await call.services.database.read(head))
 
 
 def _route(method: str, path: str, summary: str, handler: Any, **more: Any) -> Route:
@@ -263,7 +322,7 @@ def _route(method: str, path: str, summary: str, handler: Any, **more: Any) -> R
     return Route(method=method, path=BASE + path, access=access, summary=summary, handler=handler, **more)
 
 
-_UNKNOWN = ("unknown-user",)
+_UNKNOWN, _MATCH = ("unknown-user",), ("match-required", "changed")
 
 TABLE = (
     _route("GET", "/users", "The users.", _list, query=PageFields, answers=(ListPart[UserData],)),
@@ -271,20 +330,27 @@ TABLE = (
            problems=("exists",)),
     _route("GET", "/users/{user}", "A user.", _show, answers=(UserData,), problems=_UNKNOWN),
     _route("PATCH", "/users/{user}", "Change a user; who is disabled is signed out at once.", _change,
-           body=UserChange, answers=(UserData,), problems=(*_UNKNOWN, "last-admin")),
+           body=UserChange, answers=(UserData,), problems=(*_UNKNOWN, "last-admin", *_MATCH)),
     _route("DELETE", "/users/{user}", "Remove a user with their sessions, tokens and roles.", _remove, status=204,
            problems=(*_UNKNOWN, "last-admin")),
-    _route("POST", "/users/{user}/reset", "Take the password of a user away, and make a one-time link.", _reset,
+    _route("POST", "/users/{user}/reset",
+           "Take the password of a user away, end their sessions and tokens, and make a one-time link.", _reset,
            answers=(LinkData,), keyed=True, problems=_UNKNOWN),
+    _route("GET", "/users/{user}/tokens", "The tokens of a user, without their secrets.", _tokens,
+           answers=(ListPart[TokenData],), problems=_UNKNOWN),
+    _route("DELETE", "/users/{user}/tokens/{id}", "End one token of a user.", _remove_token, status=204,
+           problems=(*_UNKNOWN, "unknown-token")),
     _route("GET", "/groups", "The groups with their members.", _groups, answers=(ListPart[GroupData],)),
-    _route("PUT", "/groups/{group}", "Set the members of a group.", _set_group, body=GroupMembers,
-           answers=(GroupData,), problems=_UNKNOWN),
+    _route("GET", "/groups/{group}", "A group with its members.", _show_group, answers=(GroupData,),
+           problems=("unknown-group",)),
+    _route("PUT", "/groups/{group}", "Set the members of a group; it is made where there is none.", _set_group,
+           body=GroupMembers, answers=(GroupData,), problems=(*_UNKNOWN, *_MATCH)),
     _route("DELETE", "/groups/{group}", "Remove a group, with the roles bound to it.", _remove_group, status=204,
            problems=("unknown-group",)),
     Route(method="GET", path=BASE + "/audit", access=Permission.AUDIT, summary="What was done, the newest first.",
           handler=_audit, query=AuditFields, answers=(ListPart[DeedData],), problems=("bad-cursor",)),
     Route(method="GET", path=BASE + "/audit/export", access=Permission.AUDIT, handler=_export, media=NDJSON,
           summary="All rows of the audit log, one JSON object a line, the oldest first."),
-    Route(method="GET", path=BASE + "/audit/head", access=Permission.AUDIT, handler=_head, answers=(AuditChain,),
-          summary="Whether the chain of the audit log is whole, and its last hash, for others to keep."),
+    Route(method="GET", path=BASE + "/audit/head", access=Permission.AUDIT, handler=_head, answers=(AuditHead,),
+          summary="The number and the hash of the last row of the audit log, for others to keep."),
 )  # fmt: skip

@@ -9,15 +9,21 @@ import msgspec
 
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 from ordito.syntax.cloudify.entities import (
-    DataType,
+    CloudifyDataType,
+    CloudifyNodeTemplate,
+    CloudifyNodeType,
+    CloudifyRelationshipType,
     InputSchema,
-    NodeTemplate,
-    NodeType,
     OutputSchema,
     Plugin,
-    RelationshipType,
 )
-from ordito.syntax.cloudify.policies import Group, Policy, PolicyTrigger, PolicyType, Workflow
+from ordito.syntax.cloudify.policies import (
+    CloudifyGroup,
+    CloudifyPolicy,
+    CloudifyPolicyType,
+    CloudifyWorkflow,
+    PolicyTrigger,
+)
 from ordito.syntax.cloudify.shapes import AnyMap, Optional
 from ordito.syntax.grammar import Entity, Key, Reading
 from ordito.syntax.shapes import EntryList, Many, Named, One, Raw, Text
@@ -114,15 +120,17 @@ class Blueprint(Entity, frozen=True, eq=False, kw_only=True):
     dsl_definitions: Annotated[Node | None, Key(Raw())] = None
     inputs: Annotated[dict[str, InputSchema] | None, Key(Named(InputSchema, empty=True))] = None
     plugins: Annotated[dict[str, Plugin] | None, Key(Named(Plugin))] = None
-    data_types: Annotated[dict[str, DataType] | None, Key(Named(DataType, empty=True))] = None
-    node_types: Annotated[dict[str, NodeType] | None, Key(Named(NodeType, empty=True))] = None
-    relationships: Annotated[dict[str, RelationshipType] | None, Key(Named(RelationshipType, empty=True))] = None
-    node_templates: Annotated[dict[str, NodeTemplate] | None, Key(Named(NodeTemplate))] = None
-    policy_types: Annotated[dict[str, PolicyType] | None, Key(Named(PolicyType))] = None
+    data_types: Annotated[dict[str, CloudifyDataType] | None, Key(Named(CloudifyDataType, empty=True))] = None
+    node_types: Annotated[dict[str, CloudifyNodeType] | None, Key(Named(CloudifyNodeType, empty=True))] = None
+    relationships: Annotated[
+        dict[str, CloudifyRelationshipType] | None, Key(Named(CloudifyRelationshipType, empty=True))
+    ] = None
+    node_templates: Annotated[dict[str, CloudifyNodeTemplate] | None, Key(Named(CloudifyNodeTemplate))] = None
+    policy_types: Annotated[dict[str, CloudifyPolicyType] | None, Key(Named(CloudifyPolicyType))] = None
     policy_triggers: Annotated[dict[str, PolicyTrigger] | None, Key(Named(PolicyTrigger))] = None
-    groups: Annotated[dict[str, Group] | None, Key(Named(Group))] = None
-    policies: Annotated[dict[str, Policy] | None, Key(Named(Policy))] = None
-    workflows: Annotated[dict[str, Workflow] | None, Key(Named(Workflow))] = None
+    groups: Annotated[dict[str, CloudifyGroup] | None, Key(Named(CloudifyGroup))] = None
+    policies: Annotated[dict[str, CloudifyPolicy] | None, Key(Named(CloudifyPolicy))] = None
+    workflows: Annotated[dict[str, CloudifyWorkflow] | None, Key(Named(CloudifyWorkflow))] = None
     outputs: Annotated[dict[str, OutputSchema] | None, Key(Named(OutputSchema))] = None
     capabilities: Annotated[dict[str, OutputSchema] | None, Key(Named(OutputSchema))] = None
     labels: Annotated[dict[str, Label] | None, Key(Named(Label))] = None

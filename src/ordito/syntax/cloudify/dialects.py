@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ordito.syntax.cloudify.blueprint import Blueprint, Imports
-from ordito.syntax.cloudify.entities import InputSchema, NodeTemplate, Operation, Plugin, PropertySchema, TypeOperation
-from ordito.syntax.cloudify.policies import Workflow
+from ordito.syntax.cloudify.entities import (
+    CloudifyNodeTemplate,
+    CloudifyOperation,
+    InputSchema,
+    Plugin,
+    PropertySchema,
+    TypeOperation,
+)
+from ordito.syntax.cloudify.policies import CloudifyWorkflow
 from ordito.syntax.grammar import Dialect, Key
 
 PREFIX = "cloudify_dsl_"
@@ -24,11 +31,11 @@ _BEFORE_1_5: Overrides = {
     **_without({Plugin: ("properties", "properties_description")}, {}),
     Blueprint: {"imports": Key(Imports(maps=False))},
 }
-_BEFORE_1_4 = _without({InputSchema: ("item_type",), Workflow: ("availability_rules",)}, _BEFORE_1_5)
+_BEFORE_1_4 = _without({InputSchema: ("item_type",), CloudifyWorkflow: ("availability_rules",)}, _BEFORE_1_5)
 _BEFORE_1_3 = _without(
     {
         Blueprint: ("policies", "resource_tags"),
-        NodeTemplate: ("capabilities",),
+        CloudifyNodeTemplate: ("capabilities",),
         InputSchema: ("display_label", "hidden"),
     },
     _BEFORE_1_4,
@@ -42,7 +49,9 @@ _BEFORE_1_2 = _without(
     _BEFORE_1_3,
 )
 _RETRIES = ("max_retries", "retry_interval")
-_BEFORE_1_1 = _without({Operation: _RETRIES, TypeOperation: _RETRIES, Plugin: ("install_arguments",)}, _BEFORE_1_2)
+_BEFORE_1_1 = _without(
+    {CloudifyOperation: _RETRIES, TypeOperation: _RETRIES, Plugin: ("install_arguments",)}, _BEFORE_1_2
+)
 
 CLOUDIFY_1_5 = Dialect(name=f"{PREFIX}1_5", uri="")
 CLOUDIFY_1_4 = Dialect(name=f"{PREFIX}1_4", uri="", overrides=_BEFORE_1_5, later=CLOUDIFY_1_5)

@@ -61,7 +61,7 @@ class OutputSchema(Entity, frozen=True, eq=False, kw_only=True):
     value: Annotated[Node, Key(Raw(), required=True)]
 
 
-class Operation(Entity, frozen=True, eq=False, kw_only=True):
+class CloudifyOperation(Entity, frozen=True, eq=False, kw_only=True):
     """An operation in a template: its inputs are values. One with nothing below it does nothing."""
 
     SHORT: ClassVar[str] = "implementation"
@@ -76,7 +76,7 @@ class Operation(Entity, frozen=True, eq=False, kw_only=True):
     timeout_recoverable: Annotated[bool | None, Key(YesNo())] = None
 
 
-class TypeOperation(Operation, frozen=True, eq=False, kw_only=True):
+class TypeOperation(CloudifyOperation, frozen=True, eq=False, kw_only=True):
     """An operation in a type: its inputs are schemas."""
 
     WHAT: ClassVar[str] = "operation of a type"
@@ -87,7 +87,7 @@ class TypeOperation(Operation, frozen=True, eq=False, kw_only=True):
 Interfaces = dict[str, Table]
 
 
-class DataType(Entity, frozen=True, eq=False, kw_only=True):
+class CloudifyDataType(Entity, frozen=True, eq=False, kw_only=True):
     """A data type."""
 
     WHAT: ClassVar[str] = "data type"
@@ -98,7 +98,7 @@ class DataType(Entity, frozen=True, eq=False, kw_only=True):
     properties: Annotated[dict[str, PropertySchema] | None, Key(Named(PropertySchema, empty=True))] = None
 
 
-class NodeType(Entity, frozen=True, eq=False, kw_only=True):
+class CloudifyNodeType(Entity, frozen=True, eq=False, kw_only=True):
     """A node type."""
 
     WHAT: ClassVar[str] = "node type"
@@ -110,7 +110,7 @@ class NodeType(Entity, frozen=True, eq=False, kw_only=True):
     runtime_properties: Annotated[Node | None, Key(Raw())] = None
 
 
-class RelationshipType(Entity, frozen=True, eq=False, kw_only=True):
+class CloudifyRelationshipType(Entity, frozen=True, eq=False, kw_only=True):
     """A relationship type."""
 
     WHAT: ClassVar[str] = "relationship type"
@@ -157,8 +157,8 @@ class RelationshipEntry(Entity, frozen=True, eq=False, kw_only=True):
     type: Annotated[Scalar, Key(Text(), required=True)]
     target: Annotated[Scalar, Key(Text(), required=True)]
     properties: Annotated[Mapping | None, Key(Assignments())] = None
-    source_interfaces: Annotated[Interfaces | None, Key(Tables(Operation))] = None
-    target_interfaces: Annotated[Interfaces | None, Key(Tables(Operation))] = None
+    source_interfaces: Annotated[Interfaces | None, Key(Tables(CloudifyOperation))] = None
+    target_interfaces: Annotated[Interfaces | None, Key(Tables(CloudifyOperation))] = None
 
 
 class ScalableProperties(Entity, frozen=True, eq=False, kw_only=True):
@@ -195,7 +195,7 @@ class Instances(Entity, frozen=True, eq=False, kw_only=True):
     deploy: Annotated[float, Key(Number(0, whole=True), required=True)]
 
 
-class NodeTemplate(Entity, frozen=True, eq=False, kw_only=True):
+class CloudifyNodeTemplate(Entity, frozen=True, eq=False, kw_only=True):
     """A node template."""
 
     WHAT: ClassVar[str] = "node template"
@@ -205,7 +205,7 @@ class NodeTemplate(Entity, frozen=True, eq=False, kw_only=True):
     type: Annotated[Scalar | None, Key(Text())] = None
     """Left out only where the importing file adds relationships to a template of an imported one."""
     properties: Annotated[Mapping | None, Key(Assignments())] = None
-    interfaces: Annotated[Interfaces | None, Key(Tables(Operation))] = None
+    interfaces: Annotated[Interfaces | None, Key(Tables(CloudifyOperation))] = None
     relationships: Annotated[list[RelationshipEntry] | None, Key(Listed(RelationshipEntry))] = None
     capabilities: Annotated[Capabilities | None, Key(One(Capabilities))] = None
     instances: Annotated[Instances | None, Key(One(Instances))] = None

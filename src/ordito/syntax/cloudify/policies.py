@@ -30,7 +30,7 @@ class GroupPolicy(Entity, frozen=True, eq=False, kw_only=True):
     triggers: Annotated[dict[str, GroupTrigger] | None, Key(Named(GroupTrigger))] = None
 
 
-class Group(Entity, frozen=True, eq=False, kw_only=True):
+class CloudifyGroup(Entity, frozen=True, eq=False, kw_only=True):
     """A group of node templates and of groups."""
 
     WHAT: ClassVar[str] = "group"
@@ -39,7 +39,7 @@ class Group(Entity, frozen=True, eq=False, kw_only=True):
     policies: Annotated[dict[str, GroupPolicy] | None, Key(Named(GroupPolicy))] = None
 
 
-class PolicyType(Entity, frozen=True, eq=False, kw_only=True):
+class CloudifyPolicyType(Entity, frozen=True, eq=False, kw_only=True):
     """A type of policies of groups; what it decides is a program for a server that watches metrics."""
 
     WHAT: ClassVar[str] = "policy type"
@@ -57,7 +57,7 @@ class PolicyTrigger(Entity, frozen=True, eq=False, kw_only=True):
     parameters: Annotated[dict[str, PropertySchema] | None, Key(Named(PropertySchema, empty=True))] = None
 
 
-class Policy(Entity, frozen=True, eq=False, kw_only=True):
+class CloudifyPolicy(Entity, frozen=True, eq=False, kw_only=True):
     """A policy of the blueprint: how groups are scaled."""
 
     WHAT: ClassVar[str] = "policy"
@@ -77,7 +77,7 @@ class AvailabilityRules(Entity, frozen=True, eq=False, kw_only=True):
     node_types_required: Annotated[list[Scalar] | None, Key(Many(Text()))] = None
 
 
-class Workflow(Entity, frozen=True, eq=False, kw_only=True):
+class CloudifyWorkflow(Entity, frozen=True, eq=False, kw_only=True):
     """A workflow."""
 
     SHORT: ClassVar[str] = "mapping"

@@ -1,4 +1,6 @@
 import { type ReactNode, useState } from "react";
+
+import { ask, tagAsShown } from "../../api/ask.ts";
 import type { GroupData } from "../../api/types.ts";
 import { useChange, useLook } from "../../api/use.ts";
 import { Action } from "../../parts/action.tsx";
@@ -80,7 +82,12 @@ function EditGroup({ group, onClose }: { group: GroupData; onClose: () => void }
     <Confirm
       title={group.name ? `The group ${group.name}` : "New group"}
       does={members.length === 1 ? "Set 1 member" : `Set ${members.length} members`}
-      onConfirm={() => set.mutateAsync({ path: { group: name }, body: { members } })}
+      onConfirm={async () => {
+        const path = { group: name };
+        // A new one has nothing to be seen: where there is one of that name, the server says so.
+        const sent = group.name ? { match: tagAsShown(group, await ask("GET /groups/{group}", { path })) } : {};
+        return set.mutateAsync({ path, body: { members }, sent });
+      }}
       onClose={onClose}
     >
       <div className="form">

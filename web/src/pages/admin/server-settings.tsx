@@ -28,6 +28,7 @@ export function Settings({ of, etag }: SettingsProps): ReactNode {
   const { limits, jobs } = of;
   const isChanged = Object.values(of.changed).some((value) => value !== null);
   const size = (name: keyof Limits): string => bytes(limits[name] ?? 0);
+  const count = (name: keyof Limits): string => (limits[name] ?? 0).toLocaleString("en");
   const span = (name: keyof Limits): string => exactSpan(limits[name] ?? 0);
   return (
     <section className="section" aria-labelledby="settings">
@@ -55,10 +56,11 @@ export function Settings({ of, etag }: SettingsProps): ReactNode {
           ["May reach", of.egress.join(", ") || "nothing"],
           [
             "Requests",
-            `${limits.requests} a second for each who is signed in, ${limits.unknown} for each address of others`,
+            `${count("requests")} a second for each who is signed in, ${count("unknown")} for each address of others`,
           ],
           ["Largest body", size("body")],
           ["Largest package", `${size("package")}, ${size("project_packages")} in a project`],
+          ["Ensembles of a project", limits.project_ensembles],
           ["A question", `${span("query_seconds")}, ${size("query_memory")}`],
           ["A plan", `${span("plan_seconds")}, ${size("plan_memory")}`],
         ]}
@@ -179,6 +181,7 @@ const LIMITS: readonly [keyof Limits, string][] = [
   ["body", "Bytes of a body"],
   ["package", "Bytes of a package"],
   ["project_packages", "Bytes of all packages of a project"],
+  ["project_ensembles", "Ensembles of a project"],
   ["query_seconds", "Seconds of a question"],
   ["query_memory", "Bytes of memory of a question"],
   ["plan_seconds", "Seconds of a plan"],

@@ -1,7 +1,9 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 
+import { ask, tagAsShown } from "../../api/ask.ts";
 import { useParts } from "../../api/parts.ts";
-import type { LinkData, UserData } from "../../api/types.ts";
+import type { LinkData, UserChange, UserData } from "../../api/types.ts";
 import { useChange } from "../../api/use.ts";
 import { Action } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
@@ -21,7 +23,7 @@ type Asks = { of: UserData; does: "remove" | "reset" | "disable" };
 export function Users(): ReactNode {
   const me = useMe();
   const users = useParts("GET /users", {});
-  const change = useChange("PATCH /users/{user}", ["GET /users"]);
+  const store = useQueryClient();
   const remove = useChange("DELETE /users/{user}", ["GET /users"]);
   const reset = useChange("POST /users/{user}/reset", ["GET /users"]);
   const [isMaking, setMaking] = useState(false);
@@ -29,19 +31,28 @@ export function Users(): ReactNode {
   const [link, setLink] = useState<LinkData>();
   const [text, setText] = useState("");
 
-  const set = (user: string, body: { admin?: boolean; auditor?: boolean; disabled?: boolean }): void =>
-    change.mutate({ path: { user }, body });
+  const set = useMutation({
+    mutationFn: async ({ of, body }: { of: UserData; body: UserChange }) => {
+      const path = { user: of.name };
+      const match = tagAsShown(of, await ask("GET /users/{user}", { path }));
+      return ask("PATCH /users/{user}", { path, body }, { match });
+    },
+    // Also where it was refused: somebody else has changed them then.
+    onSettled: () => store.invalidateQueries({ queryKey: ["GET /users"] }),
+  });
   const columns: Column<UserData>[] = [
     { id: "name", head: "Name", width: "minmax(8rem, 2fr)", isName: true, cell: ({ name }) => name },
     {
       id: "roles",
       head: "On the server",
       width: "minmax(8rem, 2fr)",
-      cell: ({ admin, auditor }) => (
-        <>
-          {admin && <Badge>administrator</Badge>} {auditor && <Badge>auditor</Badge>}
-        </>
-      ),
+      cell: ({ admin, auditor }) =>
+        (admin || auditor) && (
+          <span className="row-actions">
+            {admin && <Badge>administrator</Badge>}
+            {auditor && <Badge>auditor</Badge>}
+          </span>
+        ),
     },
     {
       id: "state",
@@ -65,6 +76,7 @@ export function Users(): ReactNode {
         const self = one.name === me.name ? "that is you" : undefined;
         return (
           <Menu
+            changes
             label={
               <>
                 Actions <span aria-hidden="true">▾</span>
@@ -75,15 +87,15 @@ export function Users(): ReactNode {
               { label: "One-time link", does: () => setAsks({ of: one, does: "reset" }), unable: self },
               {
                 label: one.admin ? "No longer administrator" : "Make administrator",
-                does: () => set(one.name, { admin: !one.admin }),
+                does: () => set.mutate({ of: one, body: { admin: !one.admin } }),
                 unable: self,
               },
               {
                 label: one.auditor ? "No longer auditor" : "Make auditor",
-                does: () => set(one.name, { auditor: !one.auditor }),
+                does: () => set.mutate({ of: one, body: { auditor: !one.auditor } }),
               },
               one.disabled
-                ? { label: "Enable", does: () => set(one.name, { disabled: false }) }
+                ? { label: "Enable", does: () => set.mutate({ of: one, body: { disabled: false } }) }
                 : { label: "Disable", does: () => setAsks({ of: one, does: "disable" }), danger: true, unable: self },
               { label: "Remove", does: () => setAsks({ of: one, does: "remove" }), danger: true, unable: self },
             ]}
@@ -106,7 +118,7 @@ export function Users(): ReactNode {
         />
         <Action does={() => setMaking(true)}>New user</Action>
       </div>
-      {change.isError && <ProblemPart error={change.error} title="The user was not changed" />}
+      {set.isError && <ProblemPart error={set.error} title="The user was not changed" />}
       <List for={users} title="The users could not be read">
         {(items) => (
           <Table
@@ -135,7 +147,7 @@ export function Users(): ReactNode {
           title={`Disable ${asks.of.name}`}
           does="Disable"
           danger
-          onConfirm={() => change.mutateAsync({ path: { user: asks.of.name }, body: { disabled: true } })}
+          onConfirm={() => set.mutateAsync({ of: asks.of, body: { disabled: true } })}
           onClose={() => setAsks(undefined)}
         >
           Their sessions end at once and their tokens are refused. Roles stay, and so does the name in the audit log.

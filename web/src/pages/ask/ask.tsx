@@ -6,7 +6,7 @@ import { ask } from "../../api/ask.ts";
 import { OPTIONS, REQUESTS, type RequestField, type RequestForm } from "../../api/requests.ts";
 import type { EnsembleData, PlanWanted } from "../../api/types.ts";
 import { useLook } from "../../api/use.ts";
-import { useLiveState } from "../../live/use.ts";
+import { useAway } from "../../parts/action.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { askAddress, type EnsembleNamed, EnsemblePage, ensembleAddress, namedIn } from "../../parts/ensemble-head.tsx";
 import { Field } from "../../parts/form.tsx";
@@ -14,14 +14,15 @@ import { Findings, ProblemPart } from "../../parts/problem.tsx";
 import { Wait } from "../../parts/wait.tsx";
 import type { PageProps } from "../routes.ts";
 import { InputFields } from "./input-fields.tsx";
-import { type Declared, type InputValue, type InputValues, inputsIn, sentOf } from "./inputs.ts";
+import { type Declared, type InputValue, sentOf } from "./inputs.ts";
 import { Notify } from "./notify.tsx";
 import { PackageChoice } from "./package-choice.tsx";
 import { RequestFields } from "./request-fields.tsx";
 import { PairRows } from "./rows.tsx";
 import { useServiceInputs } from "./service-inputs.ts";
+import { type Start, startAgain, startIn } from "./start.ts";
 import { useSuggestions } from "./suggestions.tsx";
-import { type FieldValue, isShown, type Pair, requestOf, titleOf, type Values, valuesOf } from "./values.ts";
+import { type FieldValue, isShown, requestOf, titleOf } from "./values.ts";
 import "./ask.css";
 
 /** The workflows that change what runs into what a service describes: they take a package, and inputs of the service. */
@@ -33,6 +34,7 @@ export default function AskPage({ params }: PageProps): ReactNode {
   const workflow = params["workflow"] ?? "deploy";
   const form = REQUESTS[workflow];
   const found = useLook("GET /projects/{project}/ensembles/{ensemble}", { path: { ...of } });
+  const again = new URLSearchParams(useSearch()).get("again");
   const title = workflow === "notify" ? "Notify" : titleOf(workflow);
   return (
     <EnsemblePage of={of} page={title}>
@@ -40,7 +42,20 @@ export default function AskPage({ params }: PageProps): ReactNode {
         <Notify of={of} />
       ) : form ? (
         <Wait for={found} title="The ensemble could not be read">
-          {(ensemble) => <AskForm key={workflow} of={of} workflow={workflow} form={form} ensemble={ensemble} />}
+          {(ensemble) =>
+            again ? (
+              <Again key={workflow} of={of} workflow={workflow} form={form} ensemble={ensemble} plan={again} />
+            ) : (
+              <AskForm
+                key={workflow}
+                of={of}
+                workflow={workflow}
+                form={form}
+                ensemble={ensemble}
+                start={startIn(form.fields, OPTIONS, new URLSearchParams(window.location.search))}
+              />
+            )
+          }
         </Wait>
       ) : (
         <Empty title={`There is no workflow "${workflow}"`}>
@@ -62,23 +77,35 @@ interface AskFormProps {
   workflow: string;
   form: RequestForm;
   ensemble: EnsembleData;
+  start: Start;
 }
 
-function AskForm({ of, workflow, form, ensemble }: AskFormProps): ReactNode {
-  const query = useMemo(() => new URLSearchParams(window.location.search), []);
+/** The form as a plan was asked for. */
+function Again({ plan, ...form }: Omit<AskFormProps, "start"> & { plan: string }): ReactNode {
+  const found = useLook("GET /projects/{project}/ensembles/{ensemble}/plans/{id}/request", {
+    path: { ...form.of, id: plan },
+  });
+  return (
+    <Wait for={found} title="What the plan was asked for could not be read">
+      {(data) => <AskForm {...form} start={startAgain(form.form.fields, OPTIONS, data)} />}
+    </Wait>
+  );
+}
+
+function AskForm({ of, workflow, form, ensemble, start }: AskFormProps): ReactNode {
   const search = useSearch();
-  const [values, setValues] = useState<Values>(() => valuesOf(form.fields, query));
-  const [options, setOptions] = useState<Values>(() => valuesOf(OPTIONS, query));
-  const [inputs, setInputs] = useState<InputValues>(() => inputsIn(query));
-  const [free, setFree] = useState<Pair[]>([]);
-  const [chosen, setChosen] = useState(query.get("package") ?? "");
-  const [environment, setEnvironment] = useState(query.get("environment") ?? "");
-  const [comment, setComment] = useState(query.get("comment") ?? "");
-  const [isLatest, setLatest] = useState(query.get("bind") === "latest");
+  const [values, setValues] = useState(start.values);
+  const [options, setOptions] = useState(start.options);
+  const [inputs, setInputs] = useState(start.inputs);
+  const [free, setFree] = useState(start.free);
+  const [chosen, setChosen] = useState(start.package);
+  const [environment, setEnvironment] = useState(start.environment);
+  const [comment, setComment] = useState(start.comment);
+  const [isLatest, setLatest] = useState(start.isLatest);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const problem = useRef<HTMLDivElement>(null);
-  const live = useLiveState();
+  const away = useAway();
   const store = useQueryClient();
   const [, go] = useLocation();
   useEffect(() => {
@@ -201,6 +228,9 @@ function AskForm({ of, workflow, form, ensemble }: AskFormProps): ReactNode {
       {form.inputs && (
         <fieldset className="ask-inputs">
           <legend>Inputs</legend>
+          {start.withheld.length > 0 && (
+            <p className="muted">Secret, or maybe so, and not filled in again: {start.withheld.join(", ")}</p>
+          )}
           {ofService && service.error !== null && (
             <ProblemPart error={service.error} title="The inputs could not be read" onAgain={service.again} />
           )}
@@ -267,7 +297,7 @@ function AskForm({ of, workflow, form, ensemble }: AskFormProps): ReactNode {
       </Field>
       <footer className="buttons ask-send">
         <span className="muted">Nothing is carried out before you have seen the plan.</span>
-        <button type="submit" className="button main" disabled={isBusy || !may || live.is === "offline"}>
+        <button type="submit" className="button main" disabled={isBusy || !may || away !== undefined}>
           {isBusy ? "Asking" : "Make the plan"}
         </button>
       </footer>
@@ -333,7 +363,7 @@ function useWorkflowInputs(of: EnsembleNamed, name: string): readonly Declared[]
         type: one.type,
         required: one.required ?? false,
         default: one.default ?? null,
-        sensitive: false,
+        sensitive: one.sensitive ?? false,
         description: one.description ?? "",
         constraints: [],
       })),

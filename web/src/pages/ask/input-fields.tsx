@@ -43,7 +43,8 @@ interface InputFieldProps {
 
 function InputField({ input, value, secrets, onChange }: InputFieldProps): ReactNode {
   if (input.sensitive) return <SecretField input={input} value={value} secrets={secrets} onChange={onChange} />;
-  const shape = shapeOf(input);
+  // What was given as a text, as on a command line, stays one.
+  const shape = value?.as === "text" && !["text", "choice"].includes(shapeOf(input)) ? "yaml" : shapeOf(input);
   const text = value?.as === "text" ? value.text : "";
   const setText = (now: string): void => onChange({ as: "text", text: now });
   return (

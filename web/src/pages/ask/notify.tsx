@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useState } from "react";
 import { useSearch } from "wouter";
-
 import { useChange, useLook } from "../../api/use.ts";
+import { useAway } from "../../parts/action.tsx";
 import { announce } from "../../parts/announce.ts";
 import type { EnsembleNamed } from "../../parts/ensemble-head.tsx";
 import { Field } from "../../parts/form.tsx";
@@ -11,6 +11,7 @@ import type { Pair } from "./values.ts";
 
 /** Tells the ensemble that something has happened; policies of its template decide what follows. */
 export function Notify({ of }: { of: EnsembleNamed }): ReactNode {
+  const away = useAway();
   const query = new URLSearchParams(useSearch());
   const [event, setEvent] = useState(query.get("event") ?? "");
   const [entity, setEntity] = useState(query.get("entity") ?? query.get("instances") ?? "");
@@ -79,7 +80,7 @@ export function Notify({ of }: { of: EnsembleNamed }): ReactNode {
         {(control) => <PairRows control={control} label="Values" rows={values} onChange={setValues} />}
       </Field>
       <footer className="buttons ask-send">
-        <button type="submit" className="button main" disabled={notify.isPending}>
+        <button type="submit" className="button main" disabled={notify.isPending || away !== undefined}>
           Notify
         </button>
       </footer>

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
-
 import { useChange, useLook, useTitle } from "../../api/use.ts";
+import { useAway } from "../../parts/action.tsx";
 import { Field } from "../../parts/form.tsx";
 import { ProblemPart } from "../../parts/problem.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -9,6 +9,7 @@ import "../sign-in/sign-in.css";
 
 /** Confirm the code that `ordito login` shows, so that the command acts for who is signed in here. */
 export default function DevicePage(): ReactNode {
+  const away = useAway();
   useTitle("Confirm a code");
   const me = useMe();
   const [code, setCode] = useState("");
@@ -48,7 +49,7 @@ export default function DevicePage(): ReactNode {
           <button
             type="button"
             className="button main"
-            disabled={confirm.isPending}
+            disabled={confirm.isPending || away !== undefined}
             onClick={() => confirm.mutate({ path: { id: found.id }, body: { code: asked } })}
           >
             Yes, sign it in

@@ -3,7 +3,6 @@ import { Link, useLocation, useSearch } from "wouter";
 
 import type { JobLine } from "../../api/types.ts";
 import { useLook } from "../../api/use.ts";
-import { Copy } from "../../parts/copy.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { askAddress, type EnsembleNamed, EnsemblePage, ensembleAddress, namedIn } from "../../parts/ensemble-head.tsx";
 import { exactSpan } from "../../parts/moment.ts";
@@ -89,25 +88,25 @@ function fits(job: JobLine, filter: string): boolean {
 function columnsOf(of: EnsembleNamed): readonly Column<JobLine>[] {
   return [
     {
-      id: "workflow",
-      head: "Workflow",
-      width: "minmax(8rem, 1fr)",
+      id: "job",
+      head: "Job",
+      width: "minmax(10rem, 1.4fr)",
       isName: true,
       cell: (job) => (
         <Link href={ensembleAddress(of, `jobs/${job.id}`)} className="row-link">
-          {job.workflow}
+          {job.workflow} <span className="muted mono">{job.id}</span>
         </Link>
       ),
     },
-    { id: "outcome", head: "Outcome", width: "minmax(7rem, 0.8fr)", cell: (job) => <Status of={job.outcome} /> },
+    { id: "status", head: "Status", width: "minmax(7rem, 0.7fr)", cell: (job) => <Status of={job.outcome} /> },
     { id: "start", head: "Began", width: "7rem", cell: (job) => <Time at={job.start} inRow /> },
-    { id: "seconds", head: "Took", width: "7rem", cell: tookOf },
-    { id: "summary", head: "Summary", width: "minmax(10rem, 3fr)", cell: (job) => job.summary },
-    { id: "id", head: "Id", width: "10rem", cell: (job) => <Copy label="job id" text={job.id} /> },
+    {
+      id: "took",
+      head: "Took",
+      width: "6.5rem",
+      isNumber: true,
+      cell: ({ seconds }) => (seconds === null ? "" : exactSpan(seconds)),
+    },
+    { id: "summary", head: "What", width: "minmax(10rem, 3fr)", cell: (job) => job.summary },
   ];
-}
-
-function tookOf({ seconds }: JobLine): string {
-  if (seconds === null) return "";
-  return seconds < 1 ? "under 1 s" : exactSpan(seconds);
 }

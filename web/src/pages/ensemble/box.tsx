@@ -10,9 +10,9 @@ import {
 
 import type { PictureBox } from "../../api/types.ts";
 import { Status } from "../../parts/status.tsx";
+import { DOT, dotAt } from "./dot-places.ts";
 import { type Dots, WORST_FIRST } from "./dots.ts";
 import { type Colours, drawDots } from "./marks.ts";
-import { DOT, dotAt } from "./places.ts";
 
 /** What is chosen: an instance by its id, or a box. */
 export type Chosen = { instance: string } | { box: string } | undefined;

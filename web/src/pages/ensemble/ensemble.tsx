@@ -1,8 +1,6 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import {
-  lazy,
   type ReactNode,
-  Suspense,
   useCallback,
   useDeferredValue,
   useEffect,
@@ -32,7 +30,7 @@ import {
 import { Menu } from "../../parts/menu.tsx";
 import { Split } from "../../parts/split.tsx";
 import { Status } from "../../parts/status.tsx";
-import { Loading, Wait } from "../../parts/wait.tsx";
+import { Wait } from "../../parts/wait.tsx";
 import { useKeys } from "../../shell/keys.ts";
 import type { PageProps } from "../routes.ts";
 import type { Chosen } from "./box.tsx";
@@ -40,9 +38,8 @@ import { ChosenPanel } from "./chosen.tsx";
 import { ALL, Dots, type ToldInstances, WORST_FIRST } from "./dots.ts";
 import { InstanceTable } from "./instances.tsx";
 import { narrowingOf } from "./narrowing.ts";
+import { Picture } from "./picture.tsx";
 import "./ensemble.css";
-
-const Picture = lazy(() => import("./picture.tsx"));
 
 const TOPOLOGY = "GET /projects/{project}/ensembles/{ensemble}/topology";
 
@@ -53,7 +50,7 @@ export default function TopologyPage({ params }: PageProps): ReactNode {
   const boxes = Number(shown.get("boxes"));
   const [open, fold] = [shown.getAll("open"), shown.getAll("fold")];
   const query = { ...(boxes > 0 ? { boxes } : {}), ...(open.length ? { open } : {}), ...(fold.length ? { fold } : {}) };
-  const found = useLook(TOPOLOGY, { path: { ...of }, query }, { keeps: true });
+  const found = useLook(TOPOLOGY, { path: { ...of }, query }, { keeps: true, isFollowed: true });
   const dots = useDots(of, found);
   return (
     <EnsemblePage of={of} page="Topology" isFollowed={!found.isError}>
@@ -100,7 +97,7 @@ function useDots(of: EnsembleNamed, found: UseQueryResult<Answer<TopologyData>, 
     // What was read again is new, even where it says the same as before.
   }, [data, dataUpdatedAt, isPlaceholderData]);
   useTopic(
-    `ensemble:${of.project}/${of.ensemble}`,
+    found.isError ? "" : `ensemble:${of.project}/${of.ensemble}`,
     found.data?.cursor,
     (event) => {
       ensembleAgain(event);
@@ -206,9 +203,7 @@ function Shown({ of, dots }: { of: EnsembleNamed; dots: Dots }): ReactNode {
     />
   ) : (
     <div className="topology-stage">
-      <Suspense fallback={<Loading lines={10} />}>
-        <Picture dots={dots} chosen={chosen} onChoose={choose} onOpen={openBox} />
-      </Suspense>
+      <Picture dots={dots} chosen={chosen} onChoose={choose} onOpen={openBox} />
     </div>
   );
   const panel = <ChosenPanel of={of} dots={dots} chosen={chosen} onChoose={choose} onOpen={openBox} />;

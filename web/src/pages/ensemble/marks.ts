@@ -2,9 +2,9 @@ import { useEffect, useState } from "react";
 
 import type { Tone } from "../../parts/status.tsx";
 import { useTheme } from "../../shell/theme.ts";
+import { DOT } from "./dot-places.ts";
 import type { Dots } from "./dots.ts";
 import { WORST_FIRST } from "./dots.ts";
-import { DOT } from "./places.ts";
 
 /** The colours with which the canvas draws, as the page has them now. */
 export interface Colours {
@@ -43,7 +43,7 @@ export function useColours(): Colours {
   return colours;
 }
 
-/** From how many dots on a canvas has no more pixels than the screen: more would take much memory. */
+/** With how many dots in all a canvas has no more pixels than the screen: more would take much memory, and time. */
 const MANY = 2_000;
 const RADIUS = 4;
 
@@ -129,7 +129,7 @@ export function drawDots(
   chosen: number,
 ): void {
   const all = dots.inBox[box] ?? [];
-  const scale = scaleFor(all.length);
+  const scale = scaleFor(dots.size);
   const width = columns * DOT * scale;
   const height = Math.ceil(all.length / columns) * DOT * scale;
   // Setting a size clears the canvas, and costs much.

@@ -1,10 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
-
 import { ask } from "../../api/ask.ts";
 import type { ProjectData } from "../../api/types.ts";
 import { useLook } from "../../api/use.ts";
+import { useAway } from "../../parts/action.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/form.tsx";
 import { bytes } from "../../parts/moment.ts";
@@ -28,6 +28,7 @@ export default function NewEnsemble({ onClose }: { onClose: () => void }): React
 }
 
 function Form({ projects, onClose }: { projects: readonly ProjectData[]; onClose: () => void }): ReactNode {
+  const away = useAway();
   const me = useMe();
   const mine = projects.filter(({ allowed }) => allowed.includes("configure"));
   const mayMake = me.server.includes("administer");
@@ -163,7 +164,7 @@ function Form({ projects, onClose }: { projects: readonly ProjectData[]; onClose
         <button type="button" className="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="submit" className="button main" disabled={doing !== ""}>
+        <button type="submit" className="button main" disabled={doing !== "" || away !== undefined}>
           {doing || "Make it"}
         </button>
       </div>

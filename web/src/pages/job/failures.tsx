@@ -4,6 +4,7 @@ import { useLook } from "../../api/use.ts";
 import { Action, useUnable } from "../../parts/action.tsx";
 import { Copy } from "../../parts/copy.tsx";
 import { askAddress } from "../../parts/ensemble-head.tsx";
+import { placeText } from "../../parts/place.tsx";
 import { ProblemPart } from "../../parts/problem.tsx";
 import { plainOf } from "../log/ansi.ts";
 import { type Course, endOf } from "./course.ts";
@@ -73,7 +74,11 @@ function Failure({ of, step, course, allowed, onChoose }: FailureProps): ReactNo
         </button>
         <span className="tone-error">{endOf(step.exit_code, step.message)}</span>
         {step.attempts.length > 1 && <span className="muted">{step.attempts.length} attempts</span>}
-        {step.declared && <Copy text={step.declared} label="place" />}
+        {step.declared && (
+          <Copy text={step.declared} label="place">
+            {placeText(step.declared)}
+          </Copy>
+        )}
         {step.artifact && <span className="mono muted">{step.artifact}</span>}
       </p>
       {tail.length > 0 && (

@@ -172,7 +172,11 @@ function Head({ of, head, course, allowed }: HeadProps): ReactNode {
         {head.approvedBy.length > 0 && <span>approved by {head.approvedBy.join(", ")}</span>}
         {course?.isOver && course.cancelled && <span>cancelled, {askedBy(course.cancelled)}</span>}
         {head.cause && <span>because of {head.cause}</span>}
-        {head.plan && <Link href={ensembleAddress(of, `plans/${head.plan}`)}>its plan</Link>}
+        {head.plan && (
+          <span>
+            <Link href={ensembleAddress(of, `plans/${head.plan}`)}>its plan</Link>
+          </span>
+        )}
         {head.revision > 0 && <span className="figure">made revision {head.revision}</span>}
       </p>
       {head.rollback && (

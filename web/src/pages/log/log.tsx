@@ -44,7 +44,9 @@ export default function LogPage({ params }: PageProps): ReactNode {
                   Log of {head.workflow} <Link href={ensembleAddress(named, `jobs/${head.job}`)}>{head.job}</Link>
                 </h2>
                 <Status of={head.status} />
-                <Downloads of={{ ...path, job: head.job }} />
+                <span className="page-head-end">
+                  <Downloads of={{ ...path, job: head.job }} />
+                </span>
               </div>
               <LogView of={{ ...path, job: head.job }} isOver={head.isOver} />
             </div>

@@ -8,6 +8,7 @@ import { Action, useUnable } from "../../parts/action.tsx";
 import { useChosen } from "../../parts/chosen.ts";
 import { Copy } from "../../parts/copy.tsx";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
+import { cut, Drawing } from "../../parts/drawing.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Field } from "../../parts/form.tsx";
@@ -21,7 +22,6 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Wait } from "../../parts/wait.tsx";
 import type { PageProps } from "../routes.ts";
-import { Picture } from "./picture.tsx";
 import "./packages.css";
 
 const ONE = "GET /projects/{project}/packages/{digest}";
@@ -311,7 +311,15 @@ function Graph({ project, of }: { project: string; of: PackageData }): ReactNode
     <Wait for={found} title="The graph could not be drawn" lines={8}>
       {(data) => (
         <>
-          <Picture of={data} />
+          <Drawing
+            of={data}
+            label="Graph of the service"
+            about={`${data.nodes} nodes and how they are connected`}
+            // What stands in a box begins right below its title.
+            line={(box, isHolding) =>
+              isHolding ? "" : cut(box.folded ? `${box.nodes} nodes` : (box.type.split(".").at(-1) ?? ""), box)
+            }
+          />
           <p className="muted">{data.nodes.toLocaleString("en")} nodes; the tab Nodes has them as a table.</p>
         </>
       )}

@@ -1,7 +1,7 @@
 import { type ReactNode, useRef, useState } from "react";
-
 import { sendPackage } from "../../api/send.ts";
 import type { PackageData } from "../../api/types.ts";
+import { Action } from "../../parts/action.tsx";
 import { announce } from "../../parts/announce.ts";
 import { Field } from "../../parts/form.tsx";
 import { bytes } from "../../parts/moment.ts";
@@ -73,15 +73,9 @@ export function Upload({ project, unable, onSent }: UploadProps): ReactNode {
           <>
             <p>
               Drop an archive (<code>.csar</code>) here, or{" "}
-              <button
-                type="button"
-                className="button"
-                aria-disabled={unable ? true : undefined}
-                title={unable}
-                onClick={() => !unable && field.current?.click()}
-              >
+              <Action does={() => field.current?.click()} unable={unable}>
                 choose one
-              </button>
+              </Action>
               {unable && <span className="hint"> {unable}</span>}
             </p>
             <input

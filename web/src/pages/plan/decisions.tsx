@@ -2,8 +2,7 @@ import { type ReactNode, useState } from "react";
 
 import type { AskedPlan, WantedApprovals } from "../../api/types.ts";
 import { useChange } from "../../api/use.ts";
-import { useLiveState } from "../../live/use.ts";
-import { Action } from "../../parts/action.tsx";
+import { Action, useAway } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/form.tsx";
 import { ProblemPart } from "../../parts/problem.tsx";
@@ -24,7 +23,7 @@ export function Decisions({ of, plan }: PlanProps): ReactNode {
   const [comment, setComment] = useState("");
   const [error, setError] = useState<unknown>();
   const me = useMe();
-  const live = useLiveState();
+  const away = useAway();
   const path = { ...of, id: plan.id };
   const decide = useChange(`POST ${PLAN}/approvals`, AGAIN);
   const takeBack = useChange(`DELETE ${PLAN}/approvals/mine`, AGAIN);
@@ -33,7 +32,7 @@ export function Decisions({ of, plan }: PlanProps): ReactNode {
 
   const isOpen = plan.state === "ready" || plan.state === "waiting";
   const unable = (action: string, why: string): string | undefined => {
-    if (live.is === "offline") return "the server cannot be reached now";
+    if (away) return away;
     return plan.allowed.includes(action) ? undefined : why;
   };
   const mine = plan.approvals.given.some((one) => one.who === me.name);
@@ -61,10 +60,7 @@ export function Decisions({ of, plan }: PlanProps): ReactNode {
           </>
         )}
         {isOpen && mine && (
-          <Action
-            does={() => void takeBack.mutateAsync({ path }).then(() => setError(undefined), setError)}
-            unable={live.is === "offline" ? "the server cannot be reached now" : undefined}
-          >
+          <Action does={() => void takeBack.mutateAsync({ path }).then(() => setError(undefined), setError)}>
             Take my approval back
           </Action>
         )}

@@ -163,9 +163,9 @@ function Where({ of, plan }: PlanProps): ReactNode {
           <NextSteps of={problem.failure.next ?? []} />
         </section>
       )}
-      {(plan.state === "stale" || plan.state === "rejected" || plan.state === "refused" || plan.state === "faulty") && (
+      {UNDONE.has(plan.state) && (
         <p className="plan-where">
-          <Link className="button" href={askAddress(of, plan.workflow)}>
+          <Link className="button" href={askAddress(of, plan.workflow, { again: plan.id })}>
             Plan again
           </Link>
         </p>
@@ -173,6 +173,9 @@ function Where({ of, plan }: PlanProps): ReactNode {
     </>
   );
 }
+
+/** The states in which a plan was given up. */
+const UNDONE: ReadonlySet<string> = new Set(["stale", "rejected", "refused", "faulty", "discarded"]);
 
 const PROBLEMS: Readonly<Record<string, string>> = {
   refused: "It cannot be done so",

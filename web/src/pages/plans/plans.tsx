@@ -9,6 +9,7 @@ import { Badge, Status } from "../../parts/status.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Wait } from "../../parts/wait.tsx";
+import { RISKS } from "../plan/changes.ts";
 import type { PageProps } from "../routes.ts";
 
 /** The plans of an ensemble, the newest first. */
@@ -27,7 +28,7 @@ export default function PlansPage({ params }: PageProps): ReactNode {
         <h2>Plans</h2>
         <button
           type="button"
-          className="button"
+          className="button page-head-end"
           aria-pressed={isOpenOnly}
           onClick={() => go(isOpenOnly ? here : `${here}?state=open`, { replace: true })}
         >
@@ -72,7 +73,7 @@ const COLUMNS: readonly Column<AskedPlan>[] = [
   },
   { id: "state", head: "State", width: "minmax(8rem, 1fr)", cell: stateOf },
   { id: "changes", head: "Changes", width: "minmax(8rem, 1.2fr)", cell: changesOf },
-  { id: "risks", head: "Risks", width: "minmax(8rem, 1.2fr)", cell: risksOf },
+  { id: "risks", head: "Risks", width: "minmax(8rem, 1.6fr)", cell: risksOf },
   { id: "by", head: "By", width: "minmax(6rem, 1fr)", cell: (one) => one.by.name },
   { id: "created", head: "Made", width: "7rem", cell: (one) => <Time at={one.created} inRow /> },
   { id: "comment", head: "Comment", width: "minmax(8rem, 2fr)", cell: (one) => one.comment },
@@ -99,7 +100,7 @@ function changesOf(one: AskedPlan): ReactNode {
 function risksOf(one: AskedPlan): ReactNode {
   return one.risks.map((risk) => (
     <Badge key={risk} tone="degraded">
-      {risk}
+      {RISKS[risk] ?? risk}
     </Badge>
   ));
 }

@@ -23,7 +23,7 @@ export default function PoliciesPage({ params }: PageProps): ReactNode {
     <EnsemblePage of={of} page="Policies">
       <div className="page-head">
         <h2>Policies</h2>
-        <Link className="button" href={askAddress(of, "notify")}>
+        <Link className="button page-head-end" href={askAddress(of, "notify")}>
           Report an event
         </Link>
       </div>

@@ -1,4 +1,6 @@
 import { type ReactNode, useState } from "react";
+
+import { ask, tagAsShown } from "../../api/ask.ts";
 import type { ProjectData } from "../../api/types.ts";
 import { useChange } from "../../api/use.ts";
 import { Action, useUnable } from "../../parts/action.tsx";
@@ -61,6 +63,12 @@ function Settings({ of }: { of: ProjectData }): ReactNode {
 function Description({ of, unable }: { of: ProjectData; unable: string | undefined }): ReactNode {
   const change = useChange("PATCH /projects/{project}", ["GET /projects/{project}", "GET /projects"]);
   const [text, setText] = useState(of.description);
+  const [seen, setSeen] = useState(of);
+  const save = async (): Promise<void> => {
+    const path = { project: of.name };
+    const sent = { match: tagAsShown(seen, await ask("GET /projects/{project}", { path })) };
+    setSeen((await change.mutateAsync({ path, body: { description: text }, sent })).data);
+  };
   const isSame = text === of.description;
   return (
     <section className="section" aria-labelledby="description">
@@ -79,7 +87,7 @@ function Description({ of, unable }: { of: ProjectData; unable: string | undefin
         {change.isError && <ProblemPart error={change.error} title="It was not saved" />}
         <div>
           <Action
-            does={() => change.mutate({ path: { project: of.name }, body: { description: text } })}
+            does={() => void save().catch(() => {})}
             unable={unable ?? (isSame ? "nothing is changed" : undefined)}
           >
             Save

@@ -81,6 +81,7 @@ export function Webhooks({ project, allowed }: { project: string; allowed: reado
       width: "7rem",
       cell: (one) => (
         <Menu
+          changes
           label={
             <>
               Actions <span aria-hidden="true">▾</span>

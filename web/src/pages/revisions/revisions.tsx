@@ -27,6 +27,9 @@ export default function RevisionsPage({ params }: PageProps): ReactNode {
   );
   return (
     <EnsemblePage of={of} page="Revisions">
+      <div className="page-head">
+        <h2>Revisions</h2>
+      </div>
       <Wait for={found} title="The revisions could not be read" lines={6}>
         {(data) => (data.revisions.length ? <Revisions of={of} data={data} /> : <None of={of} />)}
       </Wait>

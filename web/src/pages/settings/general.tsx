@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
-import type { EnsembleData } from "../../api/types.ts";
-import { useChange } from "../../api/use.ts";
+import type { EnsembleData, RemovalData } from "../../api/types.ts";
+import { useChange, useLook } from "../../api/use.ts";
 import { Action } from "../../parts/action.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import type { EnsembleNamed } from "../../parts/ensemble-head.tsx";
@@ -104,6 +104,7 @@ function Removal({
 }): ReactNode {
   const remove = useChange("DELETE /projects/{project}/ensembles/{ensemble}", ["GET /ensembles"]);
   const [isAsking, setAsking] = useState(false);
+  const seen = useLook("GET /projects/{project}/ensembles/{ensemble}/removal", { path: { ...of } }, { off: !isAsking });
   const [, go] = useLocation();
   const count = Object.values(data.summary?.instances ?? {}).reduce((sum, one) => sum + one, 0);
   const why = count
@@ -125,14 +126,46 @@ function Removal({
           danger
           name={of.ensemble}
           onConfirm={async () => {
-            await remove.mutateAsync({ path: { ...of } });
+            await remove.mutateAsync({ path: { ...of }, query: { digest: seen.data?.data.digest ?? "" } });
             go("/");
           }}
           onClose={() => setAsking(false)}
         >
-          Its jobs, plans, schedules and roles are no longer here.
+          {seen.isError ? <ProblemPart error={seen.error} title="What goes with it is not known" /> : null}
+          {seen.data && <Going found={seen.data.data} />}
         </Confirm>
       )}
     </section>
+  );
+}
+
+/** What goes with an ensemble that is removed, in numbers. */
+function Going({ found }: { found: RemovalData }): ReactNode {
+  const counts: [number, string][] = [
+    [found.plans, "plan"],
+    [found.approvals, "approval"],
+    [found.schedules, "schedule"],
+    [found.sources, "git source"],
+    [found.rules, "rule"],
+    [found.freezes, "freeze"],
+    [found.roles, "role"],
+  ];
+  const goes = counts
+    .filter(([count]) => count > 0)
+    .map(([count, noun]) => `${count} ${noun}${count === 1 ? "" : "s"}`);
+  return (
+    <>
+      {found.open_plans.length > 0 && (
+        <p role="alert">
+          It is not removed as long as plans are open: {found.open_plans.slice(0, 3).join(", ")}
+          {found.open_plans.length > 3 ? ` and ${found.open_plans.length - 3} more` : ""}. Discard them first.
+        </p>
+      )}
+      <p>
+        {goes.length
+          ? `With it go ${goes.join(", ")}. They are kept as a file beside what is put aside.`
+          : "Nothing else goes with it."}
+      </p>
+    </>
   );
 }

@@ -1,7 +1,7 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 
 import { ask } from "../../api/ask.ts";
-import { asProblem } from "../../api/problem.ts";
 import type { SourceData, SourceFields } from "../../api/types.ts";
 import { useChange, useLook } from "../../api/use.ts";
 import { Action } from "../../parts/action.tsx";
@@ -18,18 +18,35 @@ import { Loading } from "../../parts/wait.tsx";
 
 const SOURCE = "/projects/{project}/ensembles/{ensemble}/source";
 
+const SHOW = "GET /projects/{project}/ensembles/{ensemble}";
+
+interface GitSourceProps {
+  of: EnsembleNamed;
+  /** Whether it follows a repository. */
+  follows: boolean;
+  unable: string | undefined;
+}
+
 /** The repository that the ensemble follows: each new commit is planned. */
-export function GitSource({ of, unable }: { of: EnsembleNamed; unable: string | undefined }): ReactNode {
-  const found = useLook(`GET ${SOURCE}`, { path: { ...of } }, { topics: [`ensemble:${of.project}/${of.ensemble}`] });
+export function GitSource({ of, follows, unable }: GitSourceProps): ReactNode {
+  const found = useLook(
+    `GET ${SOURCE}`,
+    { path: { ...of } },
+    { topics: [`ensemble:${of.project}/${of.ensemble}`], off: !follows || unable !== undefined },
+  );
+  const store = useQueryClient();
   const look = useChange(`POST ${SOURCE}/look`, [`GET ${SOURCE}`]);
   const [isEditing, setEditing] = useState(false);
   const [isRemoving, setRemoving] = useState(false);
   const [secret, setSecret] = useState("");
-  const isNone = found.isError && asProblem(found.error).code === "unknown-source";
-  const source = isNone ? undefined : found.data?.data;
+  const source = follows ? found.data?.data : undefined;
+  const again = async (): Promise<void> => {
+    await store.invalidateQueries({ queryKey: [SHOW] });
+    await store.invalidateQueries({ queryKey: [`GET ${SOURCE}`] });
+  };
   const remove = async (): Promise<void> => {
     await ask(`DELETE ${SOURCE}`, { path: { ...of } });
-    await found.refetch();
+    await again();
   };
   return (
     <section className="section" aria-labelledby="git">
@@ -55,15 +72,16 @@ export function GitSource({ of, unable }: { of: EnsembleNamed; unable: string | 
         </span>
       </div>
       {look.isError && <ProblemPart error={look.error} title="The repository was not looked at" />}
-      {found.isError && !isNone && (
+      {found.isError && (
         <ProblemPart error={found.error} title="The source could not be read" onAgain={() => void found.refetch()} />
       )}
-      {isNone && (
+      {!follows && (
         <Empty title="No repository is followed">
           <p className="muted">Of each new commit on a branch a package is made, and an upgrade to it is planned.</p>
         </Empty>
       )}
-      {!source && !found.isError && <Loading />}
+      {follows && !source && unable !== undefined && <p className="muted">{unable}</p>}
+      {follows && found.isLoading && <Loading />}
       {source && <Followed of={source} />}
       {isEditing && (
         <EditSource
@@ -72,7 +90,7 @@ export function GitSource({ of, unable }: { of: EnsembleNamed; unable: string | 
           etag={source ? (found.data?.etag ?? "") : ""}
           onSaved={async (made) => {
             if (made.secret) setSecret(made.secret);
-            await found.refetch();
+            await again();
           }}
           onClose={() => setEditing(false)}
         />

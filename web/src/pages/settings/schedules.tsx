@@ -85,6 +85,7 @@ export function Schedules({ of, unable }: { of: EnsembleNamed; unable: string | 
       width: "7rem",
       cell: (one) => (
         <Menu
+          changes
           label={
             <>
               Actions <span aria-hidden="true">▾</span>

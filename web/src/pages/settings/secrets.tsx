@@ -29,7 +29,7 @@ export function Secrets({ of, unable }: { of: EnsembleNamed; unable: string | un
     {
       id: "do",
       head: "Actions",
-      width: "11rem",
+      width: "13rem",
       cell: (name) => (
         <span className="row-actions">
           <Action name={`Replace ${name}`} does={() => setEdited(name)} unable={unable}>

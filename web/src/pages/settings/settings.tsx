@@ -60,7 +60,7 @@ function Settings({ of }: { of: EnsembleNamed }): ReactNode {
       {chosen === "secrets" && <Secrets of={of} unable={unable("secrets")} />}
       {chosen === "rules" && <RulesPart {...of} unable={unable("configure")} />}
       {chosen === "schedules" && <Schedules of={of} unable={unable("configure")} />}
-      {chosen === "git" && <GitSource of={of} unable={unable("configure")} />}
+      {chosen === "git" && data && <GitSource of={of} follows={data.follows} unable={unable("configure")} />}
       {chosen === "webhooks" && <Webhooks project={of.project} allowed={data?.allowed} />}
       {chosen === "members" && <Members {...of} unable={unable("members")} />}
       {chosen === "general" && data && <General of={of} data={data} unable={unable} />}

@@ -1,4 +1,4 @@
-import type { PictureBox, PictureEdge } from "../../api/types.ts";
+import type { PictureBox, PictureEdge } from "../api/types.ts";
 
 /** Where a box stands in the whole picture, in its pixels. */
 export interface Place {
@@ -8,10 +8,6 @@ export interface Place {
   h: number;
 }
 
-/** The width and height that a dot takes, and the height of a title: as the server has laid them out. */
-export const DOT = 12;
-export const TITLE = 40;
-
 /** The places of boxes in the whole picture; the API says them from the box in which each stands. */
 export function placesOf(boxes: readonly PictureBox[]): ReadonlyMap<string, Place> {
   const found = new Map<string, Place>();
@@ -20,22 +16,6 @@ export function placesOf(boxes: readonly PictureBox[]): ReadonlyMap<string, Plac
     found.set(id, { x: x + (outer?.x ?? 0), y: y + (outer?.y ?? 0), w, h });
   }
   return found;
-}
-
-/** The middle of a dot in the whole picture: the n-th of a box. */
-export function dotPlace(box: Place, inset: number, columns: number, n: number): { x: number; y: number } {
-  const across = columns || 1;
-  return {
-    x: box.x + inset + (n % across) * DOT + DOT / 2,
-    y: box.y + TITLE + Math.floor(n / across) * DOT + DOT / 2,
-  };
-}
-
-/** The number of the dot at a point of the field of dots, or -1. */
-export function dotAt(x: number, y: number, columns: number, count: number): number {
-  const across = Math.floor(x / DOT);
-  const n = Math.floor(y / DOT) * columns + across;
-  return across >= 0 && across < columns && n >= 0 && n < count ? n : -1;
 }
 
 /** A line between two boxes. */

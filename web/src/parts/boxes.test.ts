@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { dotAt, dotPlace, lineOf, placesOf } from "./places.ts";
+import { lineOf, placesOf } from "./boxes.ts";
 
 const BOX = { kind: "node", title: "", type: "", nodes: 1, folded: false, columns: 0, counts: {} };
 
@@ -11,14 +11,6 @@ test("boxes stand in others", () => {
     { ...BOX, id: "web", parent: "host", x: 12, y: 40, w: 90, h: 40 },
   ]);
   assert.deepEqual(places.get("web"), { x: 22, y: 60, w: 90, h: 40 });
-});
-
-test("a dot is found where it stands", () => {
-  const box = { x: 100, y: 50, w: 144, h: 80 };
-  assert.deepEqual(dotPlace(box, 12, 10, 11), { x: 130, y: 108 });
-  assert.equal(dotAt(18, 17, 10, 12), 11);
-  assert.equal(dotAt(30, 17, 10, 12), -1, "there are only twelve");
-  assert.equal(dotAt(121, 5, 10, 12), -1, "right of the last column");
 });
 
 test("lines leave at the side that faces the other box", () => {
