@@ -93,6 +93,23 @@ LANGUAGES = (
             "19": "Commands",
         },
     ),
+    Language(
+        "R-A4C-",
+        "alien.tsv",
+        "Archives of Alien4Cloud",
+        "What archives and topologies of Alien4Cloud (`alien_dsl_1_2_0` to `3_0_0`) require.",
+        {
+            "0": "The front end",
+            "1": "Leniency",
+            "2": "Files, imports, repositories",
+            "3": "The catalogue",
+            "4": "Types",
+            "5": "Interfaces and operations",
+            "6": "Topologies, functions, workflows",
+            "7": "Running",
+            "8": "Bundled types",
+        },
+    ),
 )
 
 

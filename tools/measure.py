@@ -33,7 +33,6 @@ SMALL = 60
 
 ALONE: Mapping[str, str] = {
     "lowering/cloudify/words.py": "the table of the words of a language, which authors of messages read",
-    "server/identity/passwords.py": "what is kept of passwords, and what makes one weak, is nothing of HTTP",
     "server/routes/table.py": "the table of all routes, which tools and tests read too",
     "cli/main.py": "what it costs to start is paid by every call, so the way in imports nothing else",
     "cli/waiting_notices.py": "the hook after every verb, of which hardly any has something to do for it",

@@ -32,6 +32,7 @@ def commit(self, whole=journal.EnsembleJournal.commit):
     if left < len(self._records):
         # The rows of what exists are behind the records then, as they are in the middle of any job.
         self._records, self._rows, self._behind = self._records[:left], journal.PendingRows(), 0
+        self._turn = self._turn[:left]
         decode = record_decoder()
         if not any(isinstance(decode(body), journal.RollbackRecord) for body in self._records):
             self._longer = None

@@ -91,7 +91,8 @@ class Away:
         bindings += [{"kind": "user", "who": OWNER, "role": role}] if role else []
         tag = str(self.admin.ask("GET", path).headers["ETag"])
         self.admin.do("PUT", path, {"bindings": bindings}, {"If-Match": tag})
-        self.admin.do("PATCH", f"users/{OWNER}", {"admin": is_admin})
+        tag = str(self.admin.ask("GET", f"users/{OWNER}").headers["ETag"])
+        self.admin.do("PATCH", f"users/{OWNER}", {"admin": is_admin}, {"If-Match": tag})
 
     def cookie(self, user: str) -> tuple[str, str]:
         """That of a new session."""
@@ -266,8 +267,9 @@ def test_pages_live_through_another_start_of_their_server(away: Away, tabs: Open
         action = _button(tab.page, {**ACTIONS, **OF_SERVER}[address])
         expect(action).to_have_accessible_description(AWAY)
         _is_dimmed(tab.page)
+        # It does not come back before something has changed.
+        tab.page.route(re.compile("/api/v1/events"), lambda route: route.abort())
     away.start()
-    # Meanwhile somebody else has changed something.
     away.admin.do("PUT", f"projects/{PROJECT}/ensembles/prod/secrets/late", {"value": "said-late"})
     if f"{OF_PROJECT}accounts" in chosen:
         away.admin.do("POST", f"projects/{PROJECT}/accounts", {"name": "late"})

@@ -31,6 +31,7 @@ from ordito.cli.grammar import (
     SERVER_SETTINGS_VERBS,
     SERVER_VERBS,
     STATE_VERBS,
+    STORE_VERBS,
     TOKENS_VERBS,
     USERS_VERBS,
     VERBS,
@@ -79,6 +80,7 @@ GROUPS = {
     "state": STATE_VERBS,
     "secrets": SECRETS_VERBS,
     "server": SERVER_VERBS,
+    "store": STORE_VERBS,
     "workflow": WORKFLOW_VERBS,
 }
 ALL = (

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ordito.ensemble import backing
 from ordito.ensemble import journal as journals
-from ordito.ensemble import rebuilding, store
 from ordito.ensemble.codec import encode
 from ordito.ensemble.journal import EnsembleJournal
 from ordito.ensemble.layout import Layout
@@ -94,9 +94,8 @@ def test_files_are_the_same(
     for database in ("sqlite", "postgresql"):
         if database == "postgresql":
             root.rename(tmp_path / "before")
-            for module in (store, rebuilding):
-                monkeypatch.setattr(module, "open_journal", stored_journals.open)
-            monkeypatch.setattr(store, "read_journal", stored_journals.read)
+            monkeypatch.setattr(backing, "open_journal", stored_journals.open)
+            monkeypatch.setattr(backing, "read_journal", stored_journals.read)
         story(root)
         with read_ensemble(root) as ensemble:
             state = (ensemble.snapshot.instances, ensemble.snapshot.links, ensemble.snapshot.attributes)
@@ -112,7 +111,7 @@ def test_records_are_the_same(tmp_path: Path, stored_journals: StoredJournals) -
     found = []
     for number, opened in enumerate((journals.open_journal, stored_journals.open)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(store, "open_journal", opened)
+            patch.setattr(backing, "open_journal", opened)
             root = tmp_path / str(number)
             deploy(root, PLAN)
             with open_ensemble(root, command="deploy") as ensemble:
@@ -134,8 +133,8 @@ def test_many_rows(tmp_path: Path, stored_journals: StoredJournals) -> None:
     plan = make_plan(12_000, [], no_ops=range(12_000))
     layout = Layout(tmp_path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store, "open_journal", stored_journals.open)
-        patch.setattr(store, "read_journal", stored_journals.read)
+        patch.setattr(backing, "open_journal", stored_journals.open)
+        patch.setattr(backing, "read_journal", stored_journals.read)
         deploy(tmp_path, plan)
         with read_ensemble(layout.root) as ensemble:
             assert len(ensemble.snapshot.instances) == 12_000

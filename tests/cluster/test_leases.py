@@ -13,7 +13,7 @@ from ordito.cluster.postgres import PostgresDatabase
 from ordito.cluster.statements import writing
 from ordito.cluster.store import Store
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.journal_database import BEGIN_JOB, WRITING, Fenced, put_meta
+from ordito.ensemble.journal_database import BEGIN_JOB, LENGTHEN, PUT_EVENTS, PUT_LOG, WRITING, Fenced, put_meta
 from tests.support.real.stores import worker
 
 
@@ -58,7 +58,7 @@ def test_one_worker_at_a_time_holds_an_ensemble(
     assert take(link, shop, one, "pl_1") == 1
     assert take(link, shop, two, "pl_1") == 0
     assert take(link, shop, one, "pl_1") == 0
-    assert holder(link, shop) == LeaseHolder(one, 1, "pl_1", "one", "machine of one", is_alive=True)
+    assert holder(link, shop) == LeaseHolder(one, 1, "pl_1", "one", "machine of one", "1", is_alive=True)
     assert release(link, shop, two, 1, "ended") is False
     assert release(link, shop, one, 1, "ended") is True
     assert release(link, shop, one, 1, "ended") is False
@@ -138,9 +138,9 @@ def kinds_of(statement: str) -> tuple[type, ...]:
         columns = head.partition("(")[2].rstrip(")").split(", ")
         if statement == BEGIN_JOB:
             return str, bytes, bytes
-        blobs = ("body", "value")
+        blobs = ("body", "value", "lines")
         return tuple(int if c in numbers else bytes if c in blobs else str for c in columns)
-    return (bytes,) * statement.count("?") if statement.startswith("UPDATE") else (str,) * statement.count("?")
+    return (bytes if statement == LENGTHEN else str,) * statement.count("?")
 
 
 def all_rows(db: psycopg.Connection[tuple[object, ...]]) -> dict[str, list[tuple[object, ...]]]:
@@ -203,10 +203,14 @@ def test_a_writer_whose_ensemble_was_taken_is_told(
     with pytest.raises(Fenced):
         database.append("A", 2, [b"2"], [put_meta("k", b"v")])
     with pytest.raises(Fenced):
+        database.append("A", 2, [b"2"], [(PUT_EVENTS, [(3, b"told")]), (PUT_LOG, [(3, b"printed")])])
+    with pytest.raises(Fenced):
         database.write("change", [put_meta("k", b"v")])
     with database.reading():
         assert [row[0] for row in database.rows("SELECT body FROM record ORDER BY number")] == [b"0", b"1"]
         assert list(database.rows("SELECT value FROM meta WHERE key = ?", ("k",))) == []
+        for table in ("event", "log_chunk"):
+            assert list(database.rows(f"SELECT number FROM {table}")) == []
     database.shut()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ordito.ensemble import rebuilding, store
+from ordito.ensemble import backing
 
 OVER = frozenset({"test_files", "test_jobs", "test_manifest", "test_new_ids", "test_pins", "test_replay", "test_vault"})
 """The files of tests that use a journal. The file of a journal itself is what ``test_journal_damage`` is about."""
@@ -37,8 +37,7 @@ def journals(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     from tests.support.real.stores import StoredJournals
 
     stored: StoredJournals = request.getfixturevalue("stored_journals")
-    for module in (store, rebuilding):
-        monkeypatch.setattr(module, "open_journal", stored.open)
-    monkeypatch.setattr(store, "read_journal", stored.read)
+    monkeypatch.setattr(backing, "open_journal", stored.open)
+    monkeypatch.setattr(backing, "read_journal", stored.read)
     yield
     stored.shut()

@@ -20,7 +20,7 @@ from ordito.ensemble.files import write_whole
 from ordito.ensemble.jobs_tsv import append_lines, escape, unescape
 from ordito.ensemble.keeping import add_lines, ensure_git_files
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.lock import EnsembleLock, holder
+from ordito.ensemble.lock import DirectoryLock, holder
 from ordito.ensemble.logs import JobLog, read_log
 from ordito.ensemble.owner import Locked
 from ordito.ensemble.store import open_ensemble, read_ensemble
@@ -137,8 +137,8 @@ HOLDING = """
 import sys
 from pathlib import Path
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.lock import EnsembleLock
-with EnsembleLock(Layout(Path(sys.argv[1])), command="deploy"):
+from ordito.ensemble.lock import DirectoryLock
+with DirectoryLock(Layout(Path(sys.argv[1])), command="deploy"):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -177,7 +177,7 @@ def test_the_lock_dies_with_its_process(tmp_path: Path) -> None:
     with held_elsewhere(tmp_path) as child:
         child.kill()
         child.wait()
-    with EnsembleLock(Layout(tmp_path), command="deploy"):
+    with DirectoryLock(Layout(tmp_path), command="deploy"):
         pass
 
 
@@ -185,7 +185,7 @@ def test_waiting_for_the_lock(tmp_path: Path) -> None:
     with held_elsewhere(tmp_path) as child:
         assert child.stdin is not None
         child.stdin.close()
-        with EnsembleLock(Layout(tmp_path), command="deploy", wait=60):
+        with DirectoryLock(Layout(tmp_path), command="deploy", wait=60):
             assert holder(Layout(tmp_path)) is not None
 
 

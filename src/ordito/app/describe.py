@@ -148,7 +148,7 @@ def describe(request: DescribeRequest) -> NodeDescription | InstanceDescription:
     ``EnsembleError``."""
     place = place_of(request.directory)
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     with read_ensemble(request.directory) as ensemble:
         used, caveat = service_as_it_runs(place, ensemble)
         named = InstanceNames(used.service if used else None, ensemble.snapshot, deleted=True).find(request.name)

@@ -11,8 +11,8 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.job.jobs import OpenJob, ensemble_place, find_job, open_job
 from ordito.app.place import Place
+from ordito.ensemble.backing import backing_of
 from ordito.ensemble.events_file import lines_from
-from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 
@@ -92,7 +92,7 @@ def _is_worked_on(layout: Layout, job: str) -> bool:
     """Whether a command runs the job now. What exists is not read for that: it may be very much."""
     if holder(layout) is None:
         return False
-    journal = read_journal(layout)
+    journal = backing_of(layout).read_journal(layout)
     if journal is None:
         return False
     with journal:

@@ -138,7 +138,7 @@ def _replace(
 def _place(directory: str) -> Place:
     place = place_of(directory)
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     return place
 
 

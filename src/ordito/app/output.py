@@ -38,7 +38,7 @@ def output(request: OutputRequest) -> OutputResult:
     """Show outputs. Raises ``Refused`` if there is no ensemble or no such output, and ``EnsembleError``."""
     place = place_of(request.directory)
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     with read_ensemble(request.directory) as ensemble:
         outputs, problems, caveat = _outputs(place, ensemble)
         was_deployed = bool(ensemble.status.service or ensemble.unfinished)

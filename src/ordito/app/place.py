@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.ensemble.backing import backing_of
 from ordito.ensemble.layout import MANIFEST, Layout
 from ordito.ensemble.status import Status
 from ordito.instances.records import Snapshot
@@ -19,6 +20,11 @@ class Place(msgspec.Struct, frozen=True):
     layout: Layout
     shown: str
     as_it_is: bool = False
+
+    @property
+    def name(self) -> str:
+        """How messages call the ensemble as a whole."""
+        return backing_of(self.layout).shown or self.shown
 
     def path(self, relative: str) -> str:
         """A path inside the ensemble's directory, relative to the current directory."""

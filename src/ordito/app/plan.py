@@ -48,7 +48,7 @@ def plan(request: PlanRequest) -> PlanResult:
     if the plan is to be saved, ``JobUnfinished``, because the plan would be stale as soon as that job goes on."""
     place = place_of(request.directory)
     if not place.layout.exists and not request.wanted.makes_ensemble:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     with read_ensemble(request.directory) as ensemble:
         if request.out:
             refuse_unfinished(ensemble)

@@ -11,6 +11,7 @@ import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.inputs.inventory import HostInventory
+from ordito.ensemble.backing import backing_of
 from ordito.ensemble.layout import Layout
 from ordito.executors.container.connector import ContainerConnector
 from ordito.executors.local import local_executors
@@ -182,11 +183,17 @@ class Plugins(msgspec.Struct, frozen=True):
 def plugins_of(layout: Layout, inventory: HostInventory, area: str = "") -> Plugins:
     """The plug-ins for an ensemble; nothing is written to disk or connected before an operation runs. ``area`` is the
     name below which this deployment keeps its files on other hosts. Raises ``InvalidDocument`` with all errors of the
-    inventory."""
+    inventory, and ``Refused`` for a pool where the ensemble is one of a store."""
     connectors: tuple[Connector, ...] = (SshConnector(), ContainerConnector())
     by_protocol = {connector.protocol: partial(RemoteHands, connector) for connector in connectors}
     hands = AllHands({THIS_MACHINE: LocalHands, **by_protocol})
     providers = inventory.providers(hands)
+    if any(isinstance(provider, KeepsBooks) for provider in providers.all) and (shown := backing_of(layout).shown):
+        raise Refused(
+            "pool-in-store",
+            f"the inventory has a pool of hosts, whose books are a file on this machine, and {shown} is in a store",
+            "take the pool out of the inventory, or keep the ensemble in a directory: `ordito store export`",
+        )
     remote = RemoteExecutor(connectors, area)
     executors = (*local_executors(layout.private / SCRATCH, area), remote)
     return Plugins(executors, providers, hands, KnownTargets(providers, inventory.settings), remote, connectors)

@@ -67,7 +67,7 @@ def show_spec(request: SpecRequest) -> SpecResult:
     """
     place = place_of(request.directory)
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     with read_ensemble(request.directory) as ensemble:
         used = use_spec(place, ensemble.snapshot, ensemble.status, request.environment)
         remembered = dict(ensemble.status.given)

@@ -124,7 +124,7 @@ def read_status(request: StatusRequest) -> StatusReading:
     ``EnsembleError``."""
     place = place_of(request.directory)
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     with read_ensemble(request.directory) as ensemble:
         outline, caveat = outline_in(place, ensemble)
         snapshot = ensemble.snapshot

@@ -84,7 +84,7 @@ def made_plan(directory: str, asked: AskedRequest, *, is_seen: bool) -> Unattend
     """
     place, request = place_of(directory), request_of(asked, directory)
     if not place.layout.exists and not request.makes_ensemble:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     with read_ensemble(directory) as ensemble:
         status, unfinished = ensemble.status, ensemble.unfinished
         if unfinished is not None and workflow_of(unfinished.header.workflow).revises:

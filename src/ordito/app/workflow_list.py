@@ -113,7 +113,7 @@ def show_workflow(directory: str, name: str) -> ShownWorkflow:
 
 def _deployed(place: Place) -> Service:
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     with read_ensemble(place.layout.root) as ensemble:
         status = ensemble.status
     if not status.service:

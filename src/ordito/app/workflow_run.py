@@ -107,7 +107,7 @@ def _run_new(
 ) -> WorkflowResult:
     """Run in a new directory: nothing is written, not even the lock file, before the plan is approved."""
     if not request.wanted.makes_ensemble:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     known = known_of(place, Snapshot(), Status(), request.environment, request.hosts)
     proposal = _propose(request, known, conversation, plan_it)
     if proposal is None or proposal.is_empty:

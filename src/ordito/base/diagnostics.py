@@ -71,6 +71,8 @@ class Diagnostics:
         """The codes of findings with which the author chose to go on."""
         self.wording: Callable[[str], str] | None = None
         """Puts messages and hints into the words of the language in which the documents are written."""
+        self.unsaid: frozenset[str] = frozenset()
+        """The codes of warnings and notes about what is usual in the language in which the documents are written."""
         self.errors = 0
         self.reported = 0
 
@@ -148,6 +150,8 @@ class Diagnostics:
                 self._keep(msgspec.structs.replace(found, span=copy.place, related=related))
 
     def _add(self, found: Diagnostic, *, kept: bool = False) -> None:
+        if found.code in self.unsaid and found.severity is not Severity.ERROR:
+            return
         self.reported += 1
         self.errors += found.severity is Severity.ERROR
         if not kept and found.span is not None and found.span.line in found.span.source.guessed:

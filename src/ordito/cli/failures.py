@@ -34,7 +34,9 @@ CODES_OF_SERVER = {
 
 def check_place(settings: GlobalSettings, verb: str) -> None:
     """Refuse a verb that cannot work at the server that is named. Raises ``Refused``."""
-    if not settings.wanted_server:
+    if settings.wants_store and settings.server:
+        raise Refused("two-places", "an ensemble is at a server, or in a store", "give --server or --store, not both")
+    if not settings.wanted_server or settings.wants_store:
         if settings.detach or settings.wait_approval:
             hint = "leave --detach and --wait-approval out, or give --server URL"
             raise Refused("needs-server", "only a server can go on without the command", hint)

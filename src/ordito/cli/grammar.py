@@ -75,6 +75,7 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
     "Serve a team": {
         "serve": VerbEntry("serve", "Serve ensembles to several people, over HTTP."),
         "server": VerbEntry("server", "Check a server, back it up, and restore it."),
+        "store": VerbEntry("store", "Keep ensembles in PostgreSQL, for many machines."),
         "worker": VerbEntry("workers", "Carry out what waits in a store, on this machine."),
         "workers": VerbEntry("workers", "Show the workers of a store; drain and forget them."),
         "queue": VerbEntry("queue", "Show what waits in a store; hold it back."),
@@ -186,6 +187,14 @@ QUEUE_VERBS: Mapping[str, VerbEntry] = {
     "list": VerbEntry("queue", "List what waits, by pool and class."),
     "hold": VerbEntry("queue", "Let nothing of a pool begin."),
     "release": VerbEntry("queue", "Let it begin again."),
+}
+
+STORE_VERBS: Mapping[str, VerbEntry] = {
+    "init": VerbEntry("store", "Make its tables, and the key of its workers."),
+    "upgrade": VerbEntry("store", "Bring its tables up to date."),
+    "status": VerbEntry("store", "Show what is in it, and who works on what."),
+    "import": VerbEntry("store", "Put an ensemble of a directory into it."),
+    "export": VerbEntry("store", "Write an ensemble of it into a directory."),
 }
 
 SERVER_VERBS: Mapping[str, VerbEntry] = {

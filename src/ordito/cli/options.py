@@ -43,9 +43,12 @@ def global_options(formats: Sequence[Format] = COMMON_FORMATS) -> list[click.Opt
             "-e",
             "--ensemble",
             metavar="DIR",
-            help="The ensemble's directory (default: the current one); with a server [PROJECT/]NAME.",
+            help="The ensemble's directory (default: the current one); with a server or a store [PROJECT/]NAME.",
         ),
         option("--server", metavar="URL|NAME", help='The server to ask; "" to work on this machine.'),
+        option("--store", metavar="URL", help="The store with the ensemble: postgresql://[USER@]HOST/DATABASE."),
+        option("--store-file", metavar="FILE", help="A file with that URL, and the password in it."),
+        option("--key", metavar="FILE", help="With a store: the key of its workers, for secrets."),
         option(
             "--env", "environment", metavar="NAME", help='The environment of ensemble.yaml to work in; "" for none.'
         ),

@@ -42,10 +42,22 @@ ON_THIS_MACHINE = frozenset(
     {
         *("init", "doctor", "completion", "validate", "fmt", "schema", "compile"),
         *("server status", "server backup", "server restore", "server resume", "server audit verify"),
+        *("store init", "store upgrade", "store status", "store import", "store export"),
         *("package", "unpackage", "serve", "blocks list", "blocks show", "blocks test", "lifecycle import"),
     }
 )
 """The verbs that work on files and programs of this machine whatever server is named."""
+
+IN_STORE = frozenset(
+    {
+        *("plan", "deploy", "upgrade", "scale", "rollback", "undeploy", "run", "workflow run", "diff"),
+        *("stop", "start", "restart", "check", "discover", "heal", "jobs retry", "jobs skip", "jobs resume"),
+        *("jobs list", "jobs show", "jobs logs", "jobs events", "jobs report", "jobs cancel"),
+        *("status", "describe", "output", "revisions", "spec", "workflow list", "workflow show"),
+        *("policy list", "policy show", "state show", "state export", "hosts list"),
+    }
+)
+"""The verbs that work on an ensemble of a store."""
 
 _KEY = "it needs the ensemble's key, which is on the server's machine alone"
 

@@ -70,6 +70,18 @@ class GlobalSettings(msgspec.Struct, frozen=True):
     wait_approval: float = 0.0
     """With a server: how many seconds to wait for approvals of others."""
 
+    store: str = ""
+    """The address of a store, "" if none was given."""
+
+    store_file: str = ""
+    """The file with the address of a store, "" if none was given."""
+
+    key: str = ""
+    """The file with the key of a store's workers, "" if none was given."""
+
+    copy: str = ""
+    """The directory in which this process works on an ensemble of a store."""
+
     hosts: str | None = None
     """The inventory's path, None if none was given."""
 
@@ -86,7 +98,12 @@ class GlobalSettings(msgspec.Struct, frozen=True):
     @property
     def directory(self) -> str:
         """The ensemble's directory."""
-        return self.ensemble or "."
+        return self.copy or self.ensemble or "."
+
+    @property
+    def wants_store(self) -> bool:
+        """Whether the ensemble is one of a store."""
+        return bool(self.store or self.store_file)
 
     @property
     def wanted_environment(self) -> str | None:
@@ -98,13 +115,17 @@ class GlobalSettings(msgspec.Struct, frozen=True):
     @property
     def wanted_server(self) -> str:
         """The server to ask, "" to work on this machine."""
+        if self.wants_store:
+            return ""
         return self.server if self.server is not None else os.environ.get(SERVER_VARIABLE, "")
 
     @property
     def chosen(self) -> list[str]:
         """The words that name the same ensemble in a command line."""
         given = (("--server", self.server), ("-e", self.ensemble or None), ("--env", self.environment))
+        stored = (("--store", without_password(self.store)), ("--store-file", self.store_file), ("--key", self.key))
         named = [word for option, value in given if value is not None for word in (option, value)]
+        named += [word for option, value in stored if value for word in (option, value)]
         return [*named, "--hosts", self.hosts] if self.hosts is not None else named
 
     def command(self, *words: str) -> str:
@@ -118,7 +139,8 @@ class GlobalSettings(msgspec.Struct, frozen=True):
     def again(self, *more: str, meant: Mapping[str, str] = NOTHING, public: Set[str] = NONE) -> str:
         """This command line again, with something added and misspelt inputs replaced by those ``meant``. Only values of
         ``public`` inputs, known not to be secret, are repeated."""
-        return f"{PROGRAM} {shlex.join([*_without_values(self.arguments, meant, public), *more])}"
+        words = map(without_password, _without_values(self.arguments, meant, public))
+        return f"{PROGRAM} {shlex.join([*words, *more])}"
 
     def completed(self, text: str) -> str:
         """A text whose commands, written as `ordito VERB ...`, get the options for the same ensemble. Other rooms write
@@ -153,6 +175,15 @@ def _without_value(given: str, meant: Mapping[str, str], public: Set[str]) -> st
     if name.strip() in public and len(value) <= LONGEST_REPEATED and value.isprintable():
         return given
     return f"{meant.get(name, name)}={NOT_REPEATED}" if equals else NOT_REPEATED
+
+
+PASSWORD = re.compile(r"((?:^|=)postgres(?:ql)?://[^/@]*?):[^@]*@|([?&]password=)[^&]*", re.IGNORECASE)
+"""The password in the address of a store."""
+
+
+def without_password(word: str) -> str:
+    """A word of a command line without the password that the address of a store may hold."""
+    return PASSWORD.sub(lambda found: f"{found[1]}@" if found[1] is not None else f"{found[2]}{NOT_REPEATED}", word)
 
 
 def refused_value(text: str) -> str:

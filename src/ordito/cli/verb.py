@@ -54,6 +54,10 @@ def verb(
             session = Session(settings, page)
             try:
                 check_place(settings, page)
+                if settings.wants_store and not page.startswith("store"):
+                    from ordito.cli.in_store import settings_in_store
+
+                    session.settings = settings_in_store(settings, page)
                 code = function(session, **arguments)
             except EXPECTED as error:
                 code = present(error, session)

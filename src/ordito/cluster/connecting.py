@@ -99,6 +99,10 @@ def explained(doing: str, error: psycopg.Error) -> EnsembleError:
     """An error of PostgreSQL as one of ours: "cannot <doing> the store"."""
     said = (error.diag.message_primary or str(error)).strip().splitlines()
     hint = "see whether PostgreSQL runs and can be reached from here, then try again; nothing is lost"
+    if error.sqlstate is None and "password" in str(error):
+        hint = "give the password in the file that PGPASSFILE names, or the whole address by --store-file FILE"
+    elif error.sqlstate is None and any(word in str(error) for word in ("SSL", "certificate")):
+        hint = "its certificate is checked: name that of its authority by sslrootcert=FILE in the address"
     if error.sqlstate is not None and not error.sqlstate.startswith(AWAY):
         hint = "see `ordito store status`, and the log of PostgreSQL"
     return EnsembleError(f"cannot {doing} the store: {said[0] if said else type(error).__name__}", hint)

@@ -11,9 +11,11 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
+import psycopg
 from psycopg.types.numeric import Int8
 
 from ordito.cluster.connecting import Connection, StoreConnection
@@ -82,7 +84,7 @@ WHERE tenure.ensemble = given.id AND tenure.epoch = given.epoch RETURNING 1
 """
 
 HOLDER = """
-SELECT e.holder, e.epoch, e.item, coalesce(w.name, ''), coalesce(w.machine, ''),
+SELECT e.holder, e.epoch, e.item, coalesce(w.name, ''), coalesce(w.machine, ''), coalesce(w.boot, ''),
        coalesce(w.lease_until > clock_timestamp(), false)
 FROM ordito.ensemble e LEFT JOIN ordito.worker w ON w.id = e.holder WHERE e.id = %(ensemble)s AND e.holder IS NOT NULL
 """
@@ -124,6 +126,7 @@ class LeaseHolder(msgspec.Struct, frozen=True):
     item: str
     name: str
     machine: str
+    boot: str
     is_alive: bool
     """Whether the lease of that worker has not ended."""
 
@@ -215,6 +218,25 @@ def take(link: StoreConnection, ensemble: str, worker: str, item: str = "", *, e
         return 0 if row is None else int(row[0])
 
     return link.ask("take an ensemble in", work, answered)
+
+
+MAKE_DAYS = """
+SELECT ordito.make_log_day(today + n) FROM (SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date AS today) t,
+generate_series(0, 1) AS n WHERE to_regclass('ordito.log_chunk_' || to_char(today + n, 'YYYYMMDD')) IS NULL
+"""
+
+
+def make_log_days(link: StoreConnection) -> None:
+    """Make the tables for what is printed by jobs that begin today or tomorrow; without them it goes into a common one.
+    Raises ``EnsembleError``."""
+
+    def work(db: Connection) -> bool:
+        # Somebody else may make the same one at the same moment, or have put such rows into the common one.
+        with suppress(psycopg.errors.DuplicateTable, psycopg.errors.UniqueViolation, psycopg.errors.CheckViolation):
+            db.execute(MAKE_DAYS)
+        return True
+
+    link.ask("use", work, lambda _: None)
 
 
 def release(link: StoreConnection, ensemble: str, worker: str, epoch: int, why: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
@@ -18,9 +18,9 @@ import psycopg
 from psycopg.types.numeric import Int8
 
 from ordito.cluster.connecting import Connection, StoreConnection, explained
-from ordito.cluster.statements import APPEND, reading, writing
+from ordito.cluster.statements import APPEND, APPEND_TOLD, reading, writing
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.journal_database import Fenced, Statement, put_meta
+from ordito.ensemble.journal_database import PUT_EVENTS, PUT_LOG, Fenced, Statement, put_meta
 
 AT_ONCE = 10_000
 """So many rows are sent with one statement at most."""
@@ -32,6 +32,9 @@ MINE = (
     b" FROM ordito.record WHERE ensemble = %(ensemble)b AND job = %(job)b"
 )
 
+TOLD = frozenset({PUT_EVENTS, PUT_LOG})
+"""What goes with a turn in its own statement: one row each, whose number is that of the records up to the turn."""
+
 WRITTEN = "written"
 """The key in the table ``meta`` by which a writer knows its last transaction again."""
 
@@ -39,9 +42,23 @@ WRITTEN = "written"
 class PostgresDatabase:
     """The rows of one ensemble, see ``JournalDatabase``. One connection, which waits for a store that is away."""
 
-    def __init__(self, address: str, ensemble: str, epoch: int = 0, patience: float = math.inf) -> None:
+    def __init__(
+        self,
+        address: str,
+        ensemble: str,
+        epoch: int = 0,
+        patience: float = math.inf,
+        *,
+        sure: Callable[[], bool] = lambda: True,
+        turned_away: Callable[[Fenced], None] = lambda _: None,
+    ) -> None:
         """``epoch`` is that of the lease by which it may write, 0 for reading only; ``patience`` as for
-        ``StoreConnection``."""
+        ``StoreConnection``. ``sure`` is called after each transaction: it returns once the lease has surely not run
+        out, and whether it had not meanwhile, so that nothing is started by a turn while somebody else may have taken
+        the ensemble. ``turned_away`` hears that somebody
+        has, before it is raised: who runs operations leaves here, and lets them be."""
+        self._sure = sure
+        self._turned_away = turned_away
         self._link = StoreConnection(address, patience)
         self._ensemble = ensemble
         self._epoch = epoch
@@ -66,14 +83,20 @@ class PostgresDatabase:
             return True if found is not None and found[0] == mark else None
 
         self._link.ask(doing, work, answered)
+        self._be_sure()
 
     def append(self, job: str, first: int, bodies: Sequence[bytes], more: Sequence[Statement] = ()) -> None:
         """See ``JournalDatabase``."""
         self._check_writable()
-        turn = {"job": job, "first": Int8(first), "bodies": list(bodies)}
+        turn: dict[str, object] = {"job": job, "first": Int8(first), "bodies": list(bodies)}
+        told = {name: parameters[0][1] for name, parameters in more if name in TOLD}
+        more = [(name, parameters) for name, parameters in more if name not in TOLD]
+        query = APPEND_TOLD if told else APPEND
+        if told:
+            turn |= {"last": Int8(first + len(bodies)), "lines": told.get(PUT_EVENTS), "log": told.get(PUT_LOG)}
 
         def insert(db: Connection) -> None:
-            if self._run(db, APPEND, turn).rowcount != len(bodies):
+            if self._run(db, query, turn).rowcount != len(bodies):
                 raise self._fenced()
 
         def work(db: Connection) -> bool:
@@ -100,6 +123,7 @@ class PostgresDatabase:
             return True if mine == len(bodies) else None
 
         self._link.ask("write to", work, answered)
+        self._be_sure()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -139,15 +163,20 @@ class PostgresDatabase:
         return db
 
     def _execute(self, db: Connection, statements: Sequence[Statement]) -> None:
-        for statement, parameters in statements:
-            for first in range(0, len(parameters), AT_ONCE):
-                some = parameters[first : first + AT_ONCE]
-                columns = {f"p{n}": list(column) for n, column in enumerate(zip(*some, strict=True))}
-                for made in writing(statement, tuple(map(type, some[0]))):
-                    self._run(db, made, columns)
+        execute(db, self._held, statements)
 
     def _run(self, db: Connection, query: bytes, parameters: Mapping[str, object] = {}) -> psycopg.Cursor[Any]:
-        return db.cursor(binary=True).execute(query, {**self._held, **parameters}, prepare=True)
+        return run(db, {**self._held, **parameters}, query)
+
+    def _be_sure(self) -> None:
+        if self._sure():
+            return
+
+        def work(db: Connection) -> bool:
+            return self._run(db, GUARD).rowcount > 0
+
+        if not self._link.ask("read", work, lambda _: None):
+            raise self._fenced()
 
     def _check_writable(self) -> None:
         if not self._epoch:
@@ -156,7 +185,29 @@ class PostgresDatabase:
             raise ValueError("nothing can be written while something is read")
 
     def _fenced(self) -> Fenced:
-        return Fenced(
-            f"ensemble {self._ensemble} was taken over by another worker: nothing is written or started any more",
-            "nothing needs to be done: the other worker carries the job on",
-        )
+        error = fenced(self._ensemble)
+        self._turned_away(error)
+        return error
+
+
+def fenced(ensemble: str) -> Fenced:
+    """What is said where somebody else has taken an ensemble."""
+    return Fenced(
+        f"ensemble {ensemble} was taken over by another worker: nothing is written or started any more",
+        "nothing needs to be done: the other worker carries the job on",
+    )
+
+
+def execute(db: Connection, held: Mapping[str, object], statements: Sequence[Statement]) -> None:
+    """Execute statements for the ensemble and the epoch of ``held``. Raises ``psycopg.Error``."""
+    for statement, parameters in statements:
+        for first in range(0, len(parameters), AT_ONCE):
+            some = parameters[first : first + AT_ONCE]
+            columns = {f"p{n}": list(column) for n, column in enumerate(zip(*some, strict=True))}
+            for made in writing(statement, tuple(map(type, some[0]))):
+                run(db, {**held, **columns}, made)
+
+
+def run(db: Connection, given: Mapping[str, object], query: bytes) -> psycopg.Cursor[Any]:
+    """Execute one statement, which is prepared. Raises ``psycopg.Error``."""
+    return db.cursor(binary=True).execute(query, given, prepare=True)

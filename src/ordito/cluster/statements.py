@@ -17,7 +17,7 @@ HELD = (
     " WHERE id = %(ensemble)b AND epoch = %(epoch)b FOR SHARE)"
 )
 
-OF_JOB = frozenset({"steps", "edges", "record", "previous"})
+OF_JOB = frozenset({"steps", "edges", "record", "previous", "event", "log_chunk"})
 """The tables whose rows belong to a job of the ensemble."""
 
 COLUMNS = {
@@ -26,6 +26,8 @@ COLUMNS = {
     "steps": "chunk, body",
     "edges": "chunk, body",
     "record": "number, body",
+    "event": "number, lines",
+    "log_chunk": "number, body",
     "previous": "id, kind, body",
     "instance": "number, id, body",
     "link": "number, id, body",
@@ -42,6 +44,20 @@ APPEND = (
     " FROM held, unnest(%(bodies)b::bytea[]) WITH ORDINALITY AS u(body, at) WHERE held_job = %(job)b"
 ).encode()
 """A turn in one statement: as many rows as there are bodies, or none."""
+
+APPEND_TOLD = (
+    f"WITH {HELD}, told AS (INSERT INTO ordito.event (ensemble, job, number, lines)"
+    " SELECT held_ensemble, held_job, %(last)b, %(lines)b::bytea FROM held"
+    " WHERE held_job = %(job)b AND %(lines)b::bytea IS NOT NULL),"
+    " printed AS (INSERT INTO ordito.log_chunk (day, ensemble, job, number, body)"
+    " SELECT (j.began AT TIME ZONE 'UTC')::date, held_ensemble, held_job, %(last)b, %(log)b::bytea"
+    " FROM held JOIN ordito.job j ON j.ensemble = held_ensemble AND j.id = held_job"
+    " WHERE held_job = %(job)b AND %(log)b::bytea IS NOT NULL)"
+    " INSERT INTO ordito.record (ensemble, job, number, epoch, body)"
+    " SELECT held_ensemble, held_job, %(first)b + u.at - 1, held_epoch, u.body"
+    " FROM held, unnest(%(bodies)b::bytea[]) WITH ORDINALITY AS u(body, at) WHERE held_job = %(job)b"
+).encode()
+"""The same with the events of the turn, and with what was printed up to it, each of which may be NULL."""
 
 NAME_JOB = (
     f"WITH {HELD} UPDATE ordito.ensemble SET job = u.p0 FROM held, unnest(%(p0)b::text[]) AS u(p0)"
@@ -110,6 +126,8 @@ def _key(table: str) -> str:
 
 
 def _is_held(table: str) -> str:
+    if table == "ensemble":
+        return "id = held_ensemble AND epoch = held_epoch"
     job = "id" if table == "job" else "job" if table in OF_JOB else ""
     return "ensemble = held_ensemble" + (f" AND {job} = held_job" if job else "")
 

@@ -29,10 +29,42 @@ UPGRADING_PAUSE = 0.2
 """Seconds until it is tried again."""
 
 
+class StoredLook(msgspec.Struct, frozen=True):
+    """An ensemble in a store, as lists show it."""
+
+    project: str
+    name: str
+    status: str
+    """How its last job ended."""
+    last_change: str
+    """The highest changeId that any of its jobs has reserved."""
+    job: str
+    """The job that has begun and not ended, "" for none."""
+    holder: str
+    """The worker that holds it, "" for none."""
+    is_alive: bool
+    """Whether the lease of that worker has not ended."""
+
+
+class StoreLook(msgspec.Struct, frozen=True):
+    """What is in a store."""
+
+    tables: str
+    """The version of its tables, "" where there are none."""
+    ensembles: tuple[StoredLook, ...] = ()
+    workers: int = 0
+    """How many workers live."""
+    blobs: int = 0
+    size: int = 0
+    """The bytes of all blobs."""
+
+
 class Store(msgspec.Struct, frozen=True):
     """A store, by the address of its database, which may hold a password."""
 
     address: str
+    shown: str = ""
+    """How messages call it, without a password; "" for what can be shown of the address."""
 
     def upgrade(self) -> None:
         """Make the tables, or bring them up to date; one process at a time does it. Raises ``EnsembleError``."""
@@ -94,6 +126,25 @@ class Store(msgspec.Struct, frozen=True):
             found = db.execute(query, (project, name)).fetchone()
             return "" if found is None else str(found[0])
 
+    def look(self) -> StoreLook:
+        """What is in it. Raises ``EnsembleError``."""
+        with self.connection() as db:
+            found = version(db)
+            if not found or found > NEWEST:
+                return StoreLook(found)
+            workers = db.execute(
+                "SELECT count(*) FROM ordito.worker WHERE state <> 'lost' AND lease_until > clock_timestamp()"
+            ).fetchone()
+            blobs = db.execute("SELECT count(*), coalesce(sum(size), 0)::bigint FROM ordito.blob").fetchone()
+            ensembles = db.execute(
+                "SELECT e.project, e.name, e.status, e.last_change, e.job, coalesce(w.name, ''),"
+                " coalesce(w.lease_until > clock_timestamp(), false) FROM ordito.ensemble e"
+                " LEFT JOIN ordito.worker w ON w.id = e.holder ORDER BY e.project, e.name"
+            ).fetchall()
+        assert workers is not None
+        assert blobs is not None
+        return StoreLook(found, tuple(StoredLook(*row) for row in ensembles), int(workers[0]), *map(int, blobs))
+
     @contextmanager
     def connection(self) -> Iterator[Connection]:
         """A connection of its own, closed at the end. Raises ``EnsembleError``, also for errors inside."""
@@ -104,6 +155,8 @@ class Store(msgspec.Struct, frozen=True):
             raise explained("use", error) from error
 
     def __str__(self) -> str:
+        if self.shown:
+            return self.shown
         return re.sub(r"(://[^:@/]*):[^@/]*@", r"\1@", self.address) if "://" in self.address else "the store"
 
 

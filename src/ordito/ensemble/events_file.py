@@ -68,7 +68,7 @@ class EventsFile:
         lines: list[bytes] = []
         size = 0
         for event, number in events:
-            line = _line(event, number)
+            line = line_of(event, number)
             lines.append(line)
             size += len(line)
             if size >= AT_ONCE:
@@ -88,7 +88,7 @@ class EventsFile:
             write_all(self._handle, b"".join(lines))
 
 
-def _line(event: Event, number: int) -> bytes:
+def line_of(event: Event, number: int) -> bytes:
     """The line of an event."""
     event = rounded(event)
     try:

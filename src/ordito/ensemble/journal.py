@@ -9,7 +9,8 @@ YAML file need not be read again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -34,8 +35,12 @@ from ordito.ensemble.job_rows import (
 from ordito.ensemble.journal_database import (
     JOB_TABLES,
     KEEP_PREVIOUS,
+    PUT_EVENTS,
+    PUT_LOG,
     PUT_RECORDS,
     STATE_TABLES,
+    DirectoryFiles,
+    EnsembleFiles,
     JournalDatabase,
     Statement,
     emptied,
@@ -57,21 +62,27 @@ MOST_BEHIND = 10_000
 
 NOTHING_BEFORE = ("", b"")
 
+DIRECTORY = DirectoryFiles()
+
 
 class EnsembleJournal:
     """The journal of one ensemble; every method raises ``EnsembleError`` where the database fails."""
 
-    def __init__(self, database: JournalDatabase, file: Path | None = None) -> None:
+    def __init__(self, database: JournalDatabase, file: Path | None = None, files: EnsembleFiles = DIRECTORY) -> None:
         """Use ``open_journal`` or ``read_journal``; ``file`` is the journal's file, beside which a job is marked that
-        could be lost with it."""
+        could be lost with it; ``files`` are those that a job begins with, and leaves behind."""
         self._db = database
         self._file = file
+        self._files = files
         self._records: list[bytes] = []
         self._rows = PendingRows()
         self._behind = 0
         self._job = ""
         self._next = 0
         self._kept: set[str] = set()
+        self._told: Callable[[Sequence[Record]], bytes] | None = None
+        self._turn: list[Record] = []
+        self._printed = b""
         self._longer: tuple[Plan, RollbackRecord] | None = None
 
     def __enter__(self) -> EnsembleJournal:
@@ -88,6 +99,16 @@ class EnsembleJournal:
 
     # -------------------------------------------------------------------------------------------- while a job runs
 
+    def tell_with(self, told: Callable[[Sequence[Record]], bytes]) -> None:
+        """Keep, in the rows of each turn, the events that ``told`` gives for its records, and what was printed up to
+        it; that of the begin has no records."""
+        self._told = told
+
+    def keep_log(self, printed: bytes) -> None:
+        """Keep what operations have printed with the next turn, where the journal keeps such."""
+        if self._told is not None:
+            self._printed += printed
+
     def open(self, header: JobHeader, plan: Plan, delta: Delta, records: Sequence[Record] = ()) -> None:
         """Begin a job durably, with its first records if there are any, in one transaction. Raises ``EnsembleError``
         also while another job is unfinished."""
@@ -102,6 +123,10 @@ class EnsembleJournal:
             self._kept = set()
             begin = [*put_job(header, plan), *keep_origin(self._db, header)]
             changes = self._changes(rows, len(records))
+        # Whoever goes on with the job elsewhere needs its pin, and what it was told.
+        begin += self._files.publish()
+        if self._told is not None:
+            begin.append((PUT_EVENTS, [(0, self._told(()))]))
         with self._keeping():
             first = (PUT_RECORDS, list(enumerate(map(encode, records))))
             self._db.write("begin a job in", [*begin, first, *changes])
@@ -118,6 +143,8 @@ class EnsembleJournal:
     def append(self, record: Record) -> None:
         """Add a record to the current turn."""
         self._records.append(encode(record))
+        if self._told is not None:
+            self._turn.append(record)
         delta = getattr(record, "delta", None)
         if delta is not None:
             self._rows.add(delta)
@@ -133,6 +160,8 @@ class EnsembleJournal:
         is_due = behind >= MOST_BEHIND or self._rows.forgets
         with self._keeping():
             more = self._due(last if is_due else None) if is_due or self._longer is not None else ()
+            if self._told is not None:
+                more = [*more, *self._telling(self._told, last)]
             self._db.append(self._job, self._next, self._records, more)
         self._next = last
         self._longer = None
@@ -140,6 +169,13 @@ class EnsembleJournal:
         if is_due:
             self._rows = PendingRows()
         self._behind = 0 if is_due else behind
+
+    def _telling(self, told: Callable[[Sequence[Record]], bytes], last: int) -> list[Statement]:
+        """The statements that keep the events of the turn, and what was printed up to it."""
+        turn, self._turn = self._turn, []
+        printed, self._printed = self._printed, b""
+        rows = ((PUT_EVENTS, told(turn)), (PUT_LOG, printed and zlib.compress(printed)))
+        return [(statement, [(last, body)]) for statement, body in rows if body]
 
     def _due(self, settled: int | None) -> list[Statement]:
         """What a turn writes besides its records: a longer plan, and the rows that lag behind, which then say what the
@@ -239,9 +275,12 @@ class EnsembleJournal:
 
     def finish(self, status: Status, digest: str) -> None:
         """Remove the job, whose files are written, and store the status in them and their digest."""
+        with self._db.reading():
+            job = next((str(name) for (name,) in self._db.rows("SELECT id FROM job")), "")
+        published = self._files.publish(job, status)
         if self._file is not None:
             unmark(self._file)
-        self._db.write("close the job in", [*emptied(JOB_TABLES), *_written(status, digest)])
+        self._db.write("close the job in", [*published, *emptied(JOB_TABLES), *written(status, digest)])
 
     # ---------------------------------------------------------------------------------------------- what exists
 
@@ -282,7 +321,7 @@ class EnsembleJournal:
 
     def replace_state(self, snapshot: Snapshot, status: Status, digest: str) -> None:
         """Replace the rows by the content of files that were not written from them."""
-        self._db.write("read the state into", [*replaced_by(snapshot), *_written(status, digest)])
+        self._db.write("read the state into", [*replaced_by(snapshot), *written(status, digest)])
 
     # ------------------------------------------------------------------------------------------- the database
 
@@ -333,7 +372,7 @@ def read_journal(layout: Layout) -> EnsembleJournal | None:
     return EnsembleJournal(SqliteDatabase(layout.journal, db), layout.journal) if db is not None else None
 
 
-def _written(status: Status, digest: str) -> list[Statement]:
+def written(status: Status, digest: str) -> list[Statement]:
     """The statements that store the status in the files, and their digest."""
     return [put_meta("status", encode(status)), put_meta("digest", digest.encode())]
 

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.status import Status
 
 Statement = tuple[str, Sequence[tuple[object, ...]]]
 """One of ``WRITING``, and the parameters of each of its executions. No two have the same key."""
@@ -42,6 +43,30 @@ class JournalDatabase(Protocol):
 
     def shut(self) -> None:
         """Let go of the database."""
+
+
+class EnsembleFiles(Protocol):
+    """The files of one ensemble's directory, where that is a copy of what is kept elsewhere. All methods raise
+    ``EnsembleError``."""
+
+    def checkout(self) -> None:
+        """Bring the directory up to date; only for the holder of the ensemble's lock."""
+
+    def publish(self, job: str = "", status: Status | None = None) -> Sequence[Statement]:
+        """Keep what has changed in the directory. It becomes that of the ensemble by the statements that are given,
+        in the transaction in which a job begins, or in which ``job`` is closed, which leaves the ensemble in this
+        ``status``."""
+
+
+class DirectoryFiles:
+    """The files of a directory that is all there is: nothing is kept elsewhere."""
+
+    def checkout(self) -> None:
+        """Nothing is missing."""
+
+    def publish(self, job: str = "", status: Status | None = None) -> Sequence[Statement]:
+        """Nothing is told."""
+        return ()
 
 
 JOB_TABLES = ("steps", "edges", "record", "previous", "job")
@@ -83,6 +108,25 @@ PUT_OUTPUT = (
     "ON CONFLICT (entity, operation) DO UPDATE SET body = excluded.body"
 )
 
+NAME_FILES = "UPDATE ensemble SET tree = ?"
+"""Names the tree of the files of the ensemble, of those that a store holds."""
+NAME_STATE = "UPDATE ensemble SET status = ?, last_change = ?"
+"""Repeats, for lists of ensembles, how the last job ended, and the highest id that it has reserved."""
+KEEP_RECORD = "UPDATE job SET record = ?, summary = ?"
+"""Names the tree of the files of the job that is about to be closed, and keeps its lines in `jobs.tsv`."""
+PUT_KEY = "INSERT INTO sealed_key (pool, body) VALUES (?, ?) ON CONFLICT (pool) DO UPDATE SET body = excluded.body"
+"""Keeps the key of the ensemble, sealed with that of a pool of workers."""
+
+PUT_EVENTS = "INSERT INTO event (number, lines) VALUES (?, ?)"
+"""Keeps the lines of events of a turn, by the number of records up to it."""
+PUT_LOG = "INSERT INTO log_chunk (number, body) VALUES (?, ?)"
+"""Keeps what operations have printed up to a turn, by the same number."""
+FORGET_EVENTS = "DELETE FROM event"
+"""The events of a job that is about to be closed are in its file."""
+
+OF_STORE = frozenset({PUT_EVENTS, PUT_LOG, FORGET_EVENTS, NAME_FILES, NAME_STATE, KEEP_RECORD, PUT_KEY})
+"""Statements for ensembles of a store alone."""
+
 WRITING = frozenset(
     {
         *EMPTY.values(),
@@ -97,6 +141,7 @@ WRITING = frozenset(
         *CLEAR_VALUES.values(),
         PUT_ATTRIBUTE,
         PUT_OUTPUT,
+        *OF_STORE,
     }
 )
 """Every statement that changes rows."""

@@ -44,8 +44,8 @@ def was_held(layout: Layout) -> bool:
     return layout.root in _HELD
 
 
-class EnsembleLock:
-    """The lock, as a context: ``with EnsembleLock(layout, command="deploy"): ...``."""
+class DirectoryLock:
+    """The lock of a directory, as a context: ``with DirectoryLock(layout, command="deploy"): ...``."""
 
     def __init__(self, layout: Layout, *, command: str, wait: float = 0.0) -> None:
         """``wait`` is how many seconds to try. Entering raises ``Locked``, or ``EnsembleError``."""
@@ -54,7 +54,7 @@ class EnsembleLock:
         self._wait = max(wait, PATIENCE)
         self._handle = -1
 
-    def __enter__(self) -> EnsembleLock:
+    def __enter__(self) -> DirectoryLock:
         self._layout.make_private()
         with explained("lock", self._layout.lock):
             handle = own_handle(self._layout.lock, os.O_RDWR, 0o644)
@@ -132,7 +132,7 @@ class WorkLock:
         self._layout = layout
         self._command = command
         self._wait = wait
-        self._local = EnsembleLock(layout, command=command, wait=wait)
+        self._local = DirectoryLock(layout, command=command, wait=wait)
         self._shared: SharedLock | None = None
 
     @property
@@ -185,7 +185,7 @@ class WorkLock:
         finally:
             self._local.__exit__(None, None, None)
 
-    def leave(self, *, is_finished: bool, may_fail: bool) -> None:
+    def release(self, *, is_finished: bool, may_fail: bool) -> None:
         """Release the locks at the end; the shared one only if no job waits to be resumed (``is_finished``). Raises
         ``EnsembleError`` where it cannot be released, if it ``may_fail``."""
         try:

@@ -38,7 +38,9 @@ Place = tuple[str, int, int]
 class JobLog:
     """Appends to the log of a job, as a context. The file is made with the first output."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kept: Callable[[bytes], None] = lambda _: None) -> None:
+        """``kept`` gets what was written to the file, piece by piece."""
+        self._tell = kept
         self._path = path
         self._index_path = path.with_suffix(".index")
         self._log = -1
@@ -89,6 +91,7 @@ class JobLog:
                 self._end += len(frame)
             write_all(self._log, b"".join(self._frames))
             write_all(self._index, b"".join(entries))
+        self._tell(b"".join(self._frames))
         self._frames.clear()
         self._entries.clear()
         self._kept = 0

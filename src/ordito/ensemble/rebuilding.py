@@ -11,16 +11,16 @@ import msgspec
 from msgspec import UNSET
 
 from ordito.base.change_ids import LENGTH, TICKS_PER_SECOND, ChangeIds, decode, is_change_id, last_reserved
+from ordito.ensemble.backing import EnsembleLock, backing_of
 from ordito.ensemble.entity_change import EntityChange
 from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.files import BLOCK, write_whole
 from ordito.ensemble.job_format import FORMAT, ConfigChange, JobFile, JobHead, moment
 from ordito.ensemble.job_history import read_job
 from ordito.ensemble.jobs_tsv import lines_of, mend_lines
-from ordito.ensemble.journal import EnsembleJournal, open_journal
+from ordito.ensemble.journal import EnsembleJournal
 from ordito.ensemble.keeping import KeptCommits
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.lock import WorkLock
 from ordito.ensemble.manifest import user_part, write_manifest
 from ordito.ensemble.manifest_rows import StatusRow, changed_status
 from ordito.ensemble.owner import current_user
@@ -37,7 +37,7 @@ MERGE = "merge"
 class Rebuilding:
     """An ensemble that is open for its files to be written again, as a context: their present content is ignored."""
 
-    def __init__(self, layout: Layout, journal: EnsembleJournal, lock: WorkLock) -> None:
+    def __init__(self, layout: Layout, journal: EnsembleJournal, lock: EnsembleLock) -> None:
         """Use ``open_rebuilding``."""
         self.layout = layout
         self.journal = journal
@@ -57,7 +57,7 @@ class Rebuilding:
             self.journal.shut()
         finally:
             # That a lock is kept is told by what came of the writing; where nothing was written it is as it was.
-            self._lock.leave(is_finished=is_finished, may_fail=False)
+            self._lock.release(is_finished=is_finished, may_fail=False)
 
     @property
     def is_shared(self) -> bool:
@@ -71,10 +71,11 @@ class Rebuilding:
 
 def open_rebuilding(layout: Layout, *, wait_lock: float = 0.0) -> Rebuilding:
     """Open an ensemble to write its files from its records. Raises ``Locked`` and ``EnsembleError``."""
-    lock = WorkLock(layout, "jobs replay", wait_lock)
+    backing = backing_of(layout)
+    lock = backing.lock(layout, "jobs replay", wait_lock)
     lock.take()
     try:
-        journal = open_journal(layout)
+        journal = backing.open_journal(layout)
         try:
             return Rebuilding(layout, journal, lock)
         except BaseException:

@@ -10,14 +10,14 @@ from types import TracebackType
 import msgspec
 
 from ordito.base.change_ids import ChangeIds, is_change_id
+from ordito.ensemble.backing import Backing, EnsembleLock, backing_of
 from ordito.ensemble.close import NO_KEEPER, Effective, close_job
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_mark import refuse_lost
 from ordito.ensemble.job_rows import UnfinishedJob
-from ordito.ensemble.journal import EnsembleJournal, open_journal, read_journal
+from ordito.ensemble.journal import EnsembleJournal
 from ordito.ensemble.keeping import Keeper, KeptCommits
 from ordito.ensemble.layout import Layout
-from ordito.ensemble.lock import WorkLock
 from ordito.ensemble.manifest import read_state, state_digest, user_part
 from ordito.ensemble.pending_rows import last_change_of_instance
 from ordito.ensemble.rebuilding import highest_id
@@ -57,7 +57,7 @@ class Ensemble:
         snapshot: Snapshot,
         status: Status,
         journal: EnsembleJournal | None,
-        lock: WorkLock | None,
+        lock: EnsembleLock | None,
         *,
         is_edited: bool = False,
     ) -> None:
@@ -144,7 +144,7 @@ class Ensemble:
                 self._journal.shut()
         finally:
             if self._lock is not None:
-                self._lock.leave(is_finished=is_finished, may_fail=error is None)
+                self._lock.release(is_finished=is_finished, may_fail=error is None)
 
 
 def open_ensemble(root: str | Path, *, command: str, wait_lock: float = 0.0) -> Ensemble:
@@ -154,14 +154,16 @@ def open_ensemble(root: str | Path, *, command: str, wait_lock: float = 0.0) -> 
     for longer than ``wait_lock`` seconds, else ``EnsembleError``.
     """
     layout = Layout(Path(root))
-    lock = WorkLock(layout, command, wait_lock)
+    backing = backing_of(layout)
+    lock = backing.lock(layout, command, wait_lock)
     lock.take()
     try:
+        backing.files(layout).checkout()
         sweep_leftovers(layout)
-        journal = open_journal(layout)
+        journal = backing.open_journal(layout)
         try:
             refuse_lost(layout, journal.holds_job)
-            snapshot, status, changed = _read(layout, journal)
+            snapshot, status, changed = _read(layout, journal, backing)
             is_edited = changed is not None and _is_edited(layout, journal, status)
             if changed is not None:
                 # The journal's rows are brought in step with the files.
@@ -181,7 +183,8 @@ def open_ensemble(root: str | Path, *, command: str, wait_lock: float = 0.0) -> 
 def read_ensemble(root: str | Path) -> Ensemble:
     """Open an ensemble for reading: without its lock, so also while a job runs. Raises ``EnsembleError``."""
     layout = Layout(Path(root))
-    journal = read_journal(layout)
+    backing = backing_of(layout)
+    journal = backing.read_journal(layout)
     if journal is None:
         if not state_digest(layout):
             _refuse_forgotten(layout)
@@ -189,7 +192,7 @@ def read_ensemble(root: str | Path) -> Ensemble:
         return Ensemble(layout, snapshot, status, None, None)
     try:
         refuse_lost(layout, journal.holds_job)
-        snapshot, status, changed = _read(layout, journal)
+        snapshot, status, changed = _read(layout, journal, backing)
         is_edited = changed is not None and _is_edited(layout, journal, status)
         return Ensemble(layout, snapshot, status, journal, None, is_edited=is_edited)
     except BaseException:
@@ -206,12 +209,15 @@ def _is_edited(layout: Layout, journal: EnsembleJournal, status: Status) -> bool
     return now is None or now.id == before.id or now.id not in layout.job_ids()
 
 
-def _read(layout: Layout, journal: EnsembleJournal) -> tuple[Snapshot, Status, str | None]:
+def _read(layout: Layout, journal: EnsembleJournal, backing: Backing) -> tuple[Snapshot, Status, str | None]:
     """What exists: by the journal's rows if the files were written from them, else by the files, whose digest is given
     then.
 
-    The files may have been changed by a merge, or come from another clone.
+    The files may have been changed by a merge, or come from another clone; those of a working copy only repeat what a
+    store says.
     """
+    if backing.is_store:
+        return journal.snapshot(), journal.status(), None
     digest = state_digest(layout)
     if not digest and journal.is_free():
         _refuse_forgotten(layout)

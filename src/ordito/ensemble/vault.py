@@ -147,8 +147,8 @@ class Vault:
         Raises ``EnsembleError``."""
         key = self._made()
         data = msgspec.json.encode(_Sealed(value), order="deterministic")
-        sealed = _cipher(key).encrypt(data, _bound_to(name))
-        return f"v1:{_name(key)}:{base64.urlsafe_b64encode(sealed).decode()}"
+        sealed = cipher(key).encrypt(data, _bound_to(name))
+        return f"v1:{name_of_key(key)}:{base64.urlsafe_b64encode(sealed).decode()}"
 
     def open(self, text: str, name: str = "") -> object:
         """The value that was sealed. Raises ``EnsembleError`` without its key, and for a text that is not sealed."""
@@ -160,15 +160,16 @@ class Vault:
             raise EnsembleError(
                 f"a sensitive value is needed, and the key that opens it is not here: there is no {self.path}", BRING
             )
-        if _name(key) != found[1]:
+        if name_of_key(key) != found[1]:
             raise EnsembleError(
-                f"a sensitive value was sealed with the key {found[1]}, and {self.path} holds the key {_name(key)}",
+                f"a sensitive value was sealed with the key {found[1]}, and {self.path} holds the key"
+                f" {name_of_key(key)}",
                 BRING,
             )
         from cryptography.exceptions import InvalidTag
 
         try:
-            data = _cipher(key).decrypt(base64.urlsafe_b64decode(found[2]), _bound_to(name))
+            data = cipher(key).decrypt(base64.urlsafe_b64decode(found[2]), _bound_to(name))
             return msgspec.json.decode(data, type=_Sealed).value
         except (InvalidTag, ValueError, msgspec.DecodeError):
             raise EnsembleError("a sensitive value in the ensemble was changed after it was sealed", RESTORE) from None
@@ -195,7 +196,7 @@ class Vault:
         if not self._key:
             with explained("read", self.path):
                 try:
-                    self._key = _read(self.path)
+                    self._key = read_key(self.path)
                 except FileNotFoundError:
                     return b""
         return self._key
@@ -212,9 +213,9 @@ class Vault:
         with explained("write", self.path):
             # Another process may have been quicker: then its key is the ensemble's.
             with contextlib.suppress(FileExistsError):
-                _write(self.path, self._fresh())
+                write_key(self.path, self._fresh())
             _UNWRITTEN.pop(self.path, None)
-            self._key = _read(self.path)
+            self._key = read_key(self.path)
         return self._key
 
 
@@ -260,7 +261,7 @@ BRING = (
 )
 
 
-class _Cipher(Protocol):
+class Cipher(Protocol):
     """What is used of AES-SIV."""
 
     def encrypt(self, data: bytes, associated_data: list[bytes]) -> bytes:
@@ -270,7 +271,7 @@ class _Cipher(Protocol):
         """Open what was sealed."""
 
 
-def _cipher(key: bytes) -> _Cipher:
+def cipher(key: bytes) -> Cipher:
     _keep_out_of_core_dumps()
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESSIV
@@ -279,7 +280,7 @@ def _cipher(key: bytes) -> _Cipher:
             f"a value is {SHOWN}, and the package that seals such values is not installed ({error})",
             "install it: pip install cryptography",
         ) from error
-    return cast(_Cipher, AESSIV(key))
+    return cast(Cipher, AESSIV(key))
 
 
 @cache
@@ -300,12 +301,12 @@ def _bound_to(name: str) -> list[bytes]:
     return [b"ordito sensitive value 1", *([name.encode()] if name else [])]
 
 
-def _name(key: bytes) -> str:
+def name_of_key(key: bytes) -> str:
     """What a key is called; nothing follows from it."""
     return hmac.digest(key, b"name of the key", "sha256").hex()[:8]
 
 
-def _read(path: Path) -> bytes:
+def read_key(path: Path) -> bytes:
     """The key in a file. Raises ``OSError``, and ``EnsembleError`` for a file that holds none."""
     text = read_regular(path).decode("ascii", "replace").strip()
     try:
@@ -317,7 +318,7 @@ def _read(path: Path) -> bytes:
     return key
 
 
-def _write(path: Path, key: bytes) -> None:
+def write_key(path: Path, key: bytes) -> None:
     """Write a key so that it is there whole or not at all, for this user only. Raises ``FileExistsError`` where there
     is one."""
     fresh = fresh_name(path)

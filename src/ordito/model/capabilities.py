@@ -68,7 +68,7 @@ class Capabilities:
         """The capabilities of a node type: those it inherits, refined and extended by what it writes."""
         found = dict(inherited)
         for name, item in (written or {}).items():
-            before = inherited.get(name)
+            before = None if unit.dialect.is_free and item.type is not None else inherited.get(name)
             base = self._base(name, item, before, unit)
             if not base.kinds:
                 found[name] = NO_CAPABILITY
@@ -237,7 +237,8 @@ class TypeLists:
                 continue
             found.append(definition.name)
             kinds = self._kinds[kind].get(definition.name, ())
-            if inherited and kinds and not unit.is_bundled and not any(i in kinds for i in inherited):
+            checked = not unit.is_bundled and not unit.dialect.is_free
+            if inherited and kinds and checked and not any(i in kinds for i in inherited):
                 self._diagnostics.error(
                     "bad-refinement",
                     f'"{name.text}" is not allowed by the inherited {keyname}: {", ".join(inherited)}',

@@ -78,7 +78,9 @@ class Definitions:
         where one is given."""
         found = dict(inherited) if into is None else into
         for name, item in (written or {}).items():
-            known = None if isinstance(item, entities.PropertyDefinition) and item.replaces else inherited.get(name)
+            alone = isinstance(item, entities.PropertyDefinition) and item.replaces
+            alone = alone or (unit.dialect.is_free and item.type is not None)
+            known = None if alone else inherited.get(name)
             found[name] = self._definition(name, item, known, unit, what)
             if known is not None and known.fixed:
                 self._refuse_value(known, item, what)

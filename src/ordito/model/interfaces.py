@@ -310,7 +310,8 @@ class Interfaces:
     ) -> dict[str, OperationParts]:
         found = dict(base.operations)
         for name, item in (written or {}).items():
-            inherited = found.get(name) if not item.replaces else OperationParts(name)
+            anew = item.replaces or (unit.dialect.is_free and item.implementation is not None)
+            inherited = found.get(name) if not anew else OperationParts(name)
             if inherited is None:
                 if not open_ended and not defining:
                     what = f'operation of interface "{base.name}"'

@@ -195,7 +195,7 @@ class Templates:
             span=item.span,
             directives=directives,
             node_filter=self._filter(item, directives, shape),
-            is_open=self._unit.dialect.is_open,
+            is_open=self._unit.dialect.is_untyped,
         )
 
     def _settings(

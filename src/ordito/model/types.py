@@ -192,7 +192,8 @@ class Types:
     ) -> dict[str, RequirementShape]:
         found = dict(inherited)
         for item in written or ():
-            found[item.name] = self._requirement(item, found.get(item.name), unit)
+            anew = unit.dialect.is_free and item.capability is not None
+            found[item.name] = self._requirement(item, None if anew else found.get(item.name), unit)
         for name in written.lost if isinstance(written, EntryList) else ():
             found[name] = RequirementShape(name, "", "", "", (), (0, UNBOUNDED))
         return found

@@ -9,6 +9,7 @@ from itertools import islice
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import SourceText
+from ordito.lowering.alien.archive import is_archive_file, read_archive, refuse_archive
 from ordito.lowering.cloudify.blueprints import is_blueprint, read_blueprint, refuse_blueprint
 from ordito.model.locations import NORMATIVE, Locations
 from ordito.model.names import RESERVED_PREFIX, Names
@@ -35,6 +36,8 @@ class Units:
         self._package = package
         self._diagnostics = diagnostics
         self._loaded: dict[str, Unit | None] = {}
+        self._contents: dict[str, ServiceFile | None] = {}
+        """What was read before anything follows from it."""
         self.locations = Locations(package, diagnostics)
         self._new: deque[Unit] = deque()
         self._by_source: dict[int, Unit] = {}
@@ -44,7 +47,7 @@ class Units:
     def gather(self) -> None:
         """Load the normative profile, the entry file, the archive's other definitions and everything that these import,
         each file once, and then the types of chapter 9 that were not defined otherwise."""
-        self._follow(NORMATIVE)
+        self._follow(self._normative())
         self.names.add_normative(self._units_from(0))
         loaded = len(self._loaded)
         self.entry = self._follow(self._package.main)
@@ -111,10 +114,16 @@ class Units:
                 self._import(unit, item)
         return entry
 
+    def _normative(self) -> str:
+        """The file with the normative types: those of TOSCA, unless the language of the main file has others."""
+        main = self._package.main
+        content = self._contents[main] = self._read(main, None)
+        return (content.lowered.normative if content is not None and content.lowered else "") or NORMATIVE
+
     def _load(self, file: str, wanted: ImportDefinition | None = None) -> Unit | None:
         """The unit of a file; None where it cannot be read, which is reported once."""
         if file not in self._loaded:
-            content = self._read(file, wanted.file if wanted else None)
+            content = self._contents.pop(file) if file in self._contents else self._read(file, _place(wanted))
             unit = Unit(file, content) if content is not None else None
             self._loaded[file] = unit
             if unit is not None:
@@ -133,6 +142,11 @@ class Units:
                 content = read_blueprint(document, file, self._package, self._diagnostics)
             else:
                 refuse_blueprint(document, wanted.span, self._diagnostics)
+        elif document is not None and is_archive_file(document):
+            if wanted is None:
+                content = read_archive(document, file, self._package, self._diagnostics)
+            else:
+                refuse_archive(document, wanted.span, self._diagnostics)
         elif document is not None:
             content = read_service_file(document, self._diagnostics)
         if content is not None and file.startswith(PROFILE_SCHEME) and len(self._diagnostics) == found_before:
@@ -217,6 +231,10 @@ class Units:
                     unit.content.at.key("topology_template").span,
                     hint="only its types are used; move the templates to the main file to deploy them",
                 )
+
+
+def _place(wanted: ImportDefinition | None) -> Scalar | None:
+    return wanted.file if wanted is not None else None
 
 
 def find_type(kind: str, name: Scalar | str, unit: Unit, units: Units) -> Definition | None:

@@ -53,7 +53,7 @@ class Package:
     substitution and are never deployed by themselves; ``load`` them like any file of the service. ``is_csar`` says
     whether the rules of archives apply: no path may lead out of the root. ``opener`` is the file by which a copy of the
     service is opened. ``tree`` holds the files, also those on other machines that may be fetched. ``naming`` gives the
-    names of files of a copy.
+    names of files of a copy. ``catalogues`` are further folders in which archives are found by name and version.
     """
 
     def __init__(
@@ -74,6 +74,7 @@ class Package:
         self.about = about
         self.opener = opener or main
         self.naming: Naming | None = None
+        self.catalogues: tuple[str, ...] = ()
         self._shown = shown
         self._loaded: dict[str, None] = {}
 

@@ -38,8 +38,11 @@ TOSCA_NAMESPACE = "http://docs.oasis-open.org/tosca/ns/simple/yaml/1.3"
 
 TOSCA_1_3 = Dialect(name="tosca_simple_yaml_1_3", uri=TOSCA_NAMESPACE)
 
-LOWERED = Dialect(name="tosca_simple_yaml_1_3", uri=TOSCA_NAMESPACE, is_open=True)
-"""What files are in that were written in another language. Nobody can name it."""
+LOWERED = Dialect(name="tosca_simple_yaml_1_3", uri=TOSCA_NAMESPACE, is_open=True, is_untyped=True)
+"""What blueprints become. Nobody can name it."""
+
+ARCHIVES = Dialect(name="tosca_simple_yaml_1_3", uri=TOSCA_NAMESPACE, is_open=True, is_free=True)
+"""What archives of Alien4Cloud become, which nobody can name either."""
 
 
 def _merged(base: Overrides, more: Overrides) -> dict[type, dict[str, Key | None]]:

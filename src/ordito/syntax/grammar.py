@@ -107,6 +107,11 @@ class Dialect(msgspec.Struct, frozen=True, eq=False):
     """Whether operations are written beside the keynames of an interface, and nowhere else."""
     is_open: bool = False
     """Whether interfaces and their operations need no types, and values may be of any type."""
+    is_untyped: bool = False
+    """Whether operations may set attributes that no type declares."""
+    is_free: bool = False
+    """Whether what a type defines replaces what it inherits by that name, whatever that is, and the rules of the
+    normative types of 1.3 are not asked."""
     renamed: MappingType[str, MappingType[str, str]] = {}
     """Per kind, the normative types whose names differ in the latest version."""
 

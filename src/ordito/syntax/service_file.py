@@ -5,7 +5,7 @@ from __future__ import annotations
 from ordito.base.diagnostics import Diagnostics
 from ordito.source.loader import Document
 from ordito.source.nodes import Mapping, Scalar, is_null
-from ordito.syntax.dialects import DIALECTS, LOWERED, TOSCA_1_3
+from ordito.syntax.dialects import DIALECTS, TOSCA_1_3
 from ordito.syntax.grammar import Dialect, Reading, read_entity
 from ordito.syntax.service_template import ServiceFile
 
@@ -13,7 +13,6 @@ VERSION = "tosca_definitions_version"
 NAMESPACE = "namespace"
 RELATIVES = {
     "cloudify_dsl_": "this is a blueprint of Cloudify, whose types are in profile:cloudify",
-    "alien_dsl_": "this is Alien4Cloud's own dialect, which differs little from TOSCA",
     "tosca_2_0": "TOSCA 2.0 is a different language from 1.3",
     "aria_": "this is ARIA's own dialect, which differs little from TOSCA",
 }
@@ -74,5 +73,5 @@ def _meant_version(text: str) -> str:
 def dialect_of(file: ServiceFile) -> Dialect:
     """The version of TOSCA that a file is written in."""
     if file.lowered is not None:
-        return LOWERED
+        return file.lowered.dialect
     return DIALECTS.get(file.tosca_definitions_version.text, TOSCA_1_3)

@@ -19,7 +19,7 @@ from ordito.syntax.entities import (
     PolicyType,
     RelationshipType,
 )
-from ordito.syntax.grammar import Entity, Key, Reading
+from ordito.syntax.grammar import Dialect, Entity, Key, Reading
 from ordito.syntax.shapes import Many, Metadata, Named, NamedOrListed, One, Raw, Text, Texts
 from ordito.syntax.topology import TopologyTemplate
 
@@ -80,6 +80,10 @@ class Lowered(msgspec.Struct, frozen=True):
     """The user's further files that are part of it, relative to the root of the service."""
     sources: tuple[SourceText, ...]
     """The texts of these files."""
+    dialect: Dialect
+    """The dialect in which it is read from here on."""
+    normative: str = ""
+    """The bundled file with the normative types that the language has, "" for those of TOSCA 1.3."""
 
 
 class ServiceFile(Entity, frozen=True, eq=False, kw_only=True):

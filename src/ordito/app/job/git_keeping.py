@@ -8,6 +8,7 @@ import msgspec
 from ordito.app.errors import Refused
 from ordito.app.inputs.inventory import HostInventory
 from ordito.base.git_process import Git, GitFailed, NoGit
+from ordito.ensemble.backing import backing_of
 from ordito.ensemble.git.job_files import stamp_of
 from ordito.ensemble.git.keeper import ALWAYS, NEVER, GitKeeper, JobFiles, home_of, obstacles
 from ordito.ensemble.git.tree import existing
@@ -19,7 +20,7 @@ from ordito.work.records import JobHeader, JobSources
 
 def keeper_of(layout: Layout, header: JobHeader, service: str, mode: str = "") -> Keeper:
     """The keeper of a job's files; ``mode`` overrides the job's own setting for committing."""
-    if (mode or header.options.commit) == NEVER:
+    if (mode or header.options.commit) == NEVER or backing_of(layout).is_store:
         return KeepsNothing()
     return GitKeeper(layout, header, service, mode=mode)
 
@@ -53,6 +54,8 @@ def refuse_uncommittable(layout: Layout, options: JobOptions, files: JobFiles = 
     """Raise ``Refused`` if files of a job must be committed and cannot be, as far as they are known."""
     if options.commit != ALWAYS:
         return
+    if shown := backing_of(layout).shown:
+        raise Refused("cannot-commit", f"--commit always: the files of {shown} are in a store", "leave the option out")
     try:
         home = home_of(layout, files, ALWAYS)
         if home is None:

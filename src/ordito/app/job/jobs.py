@@ -10,6 +10,7 @@ from ordito.app.ensemble_checks import no_ensemble
 from ordito.app.errors import Refused
 from ordito.app.place import Place, place_of
 from ordito.base.suggest import nearest
+from ordito.ensemble.backing import backing_of
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.shared_lock import Lease, find, remove
 from ordito.ensemble.git.sharing import Meeting, asks_for_lock, meeting_of
@@ -17,7 +18,6 @@ from ordito.ensemble.job_format import NO_OP, ConfigChange, moment
 from ordito.ensemble.job_history import JobLine, JobList, RecordedJob, all_jobs, job_lines, read_job
 from ordito.ensemble.job_record import changes_so_far
 from ordito.ensemble.job_rows import UnfinishedJob
-from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.ensemble.logs import by_lines, places_of, read_log
@@ -122,7 +122,8 @@ def job_changes(request: JobRequest) -> ToldChanges:
     """What the tasks of a job have done, so far if it has not ended. Raises ``Refused`` and ``EnsembleError``."""
     found = show_job(request)
     if isinstance(found, OpenJob):
-        journal = read_journal(place_of(request.directory).layout)
+        layout = place_of(request.directory).layout
+        journal = backing_of(layout).read_journal(layout)
         if journal is not None:
             with journal:
                 so_far = changes_so_far(journal, found.job)
@@ -235,7 +236,7 @@ def ensemble_place(directory: str) -> Place:
     """The place of an ensemble. Raises ``Refused`` if there is none."""
     place = place_of(directory)
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     return place
 
 
@@ -277,7 +278,7 @@ def held_lock(directory: str) -> HeldLock | None:
     if its holder is known to be running, ``EnsembleError``."""
     place = place_of(directory)
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     if not asks_for_lock(place.layout):
         raise Refused(
             "no-shared-lock",

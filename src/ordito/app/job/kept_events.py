@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ordito.engine.job_events import Known, RecordedEvents, known, known_states
 from ordito.ensemble.codec import Decoder
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.events_file import UNNUMBERED, EventsFile
+from ordito.ensemble.events_file import UNNUMBERED, EventsFile, line_of
 from ordito.ensemble.journal import EnsembleJournal
 from ordito.ensemble.layout import Layout
 from ordito.instances.records import Instance, Snapshot
@@ -32,20 +32,52 @@ class KeptEvents:
         self._events = self._after(known_states(snapshot))
         self._number = UNNUMBERED
         self._problem = ""
+        self._is_new = False
+        self._ready: list[tuple[Event, int]] | None = None
+        self._resumed = b""
 
     def extend(self, plan: Plan) -> None:
         """Replace the plan by one that continues it."""
         self._plan = plan
         self._events.extend(plan)
 
+    def coming(self, records: Sequence[Record]) -> bytes:
+        """The lines of the events of the next records, before these are committed; ``committed`` writes the same ones
+        then. Those of the job's begin come first, without records."""
+        if self._number == UNNUMBERED:
+            self._number, self._is_new = 0, True
+            events: list[tuple[Event, int]] = [(self._events.begin(None), 0)]
+        else:
+            events = list(self._next(records))
+        self._ready = events
+        resumed, self._resumed = self._resumed, b""
+        return resumed + b"".join(line_of(event, number) for event, number in events)
+
     def committed(self, records: Sequence[Record]) -> None:
         """Write the events of the next records; before the first ones that the job has begun."""
+        ready, self._ready = self._ready, None
+        if ready is not None:
+            self._write_ready(ready)
+            return
         if self._problem:
             return
         if self._number == UNNUMBERED:
             self._begin(records, 0)
         else:
             self._write(self._next(records))
+
+    def _write_ready(self, events: Sequence[tuple[Event, int]]) -> None:
+        """Write what ``coming`` has given; the first of it into a file that tells nothing yet."""
+        if self._problem:
+            return
+        if self._is_new:
+            self._is_new = False
+            try:
+                self._file.open(0)
+            except EnsembleError as error:
+                self._problem = error.message
+                return
+        self._write(iter(events))
 
     def catch_up(self, journal: EnsembleJournal, records: Sequence[Record] | None = None) -> None:
         """Write what the journal knows and the file does not tell, by its ``records`` if they are read already. Does
@@ -60,7 +92,9 @@ class KeptEvents:
         if self._problem or (records and isinstance(records[-1], JobClosingRecord)):
             return
         is_going_back = any(isinstance(record, RollbackRecord) for record in records)
-        self._write(iter([(self._events.resume(at, rolling_back=is_going_back), UNNUMBERED)]))
+        told = self._events.resume(at, rolling_back=is_going_back)
+        self._resumed = line_of(told, UNNUMBERED)
+        self._write(iter([(told, UNNUMBERED)]))
 
     def end(self, journal: EnsembleJournal) -> str:
         """Close the file, once all records are written; what could not be written before is tried again. Returns why it

@@ -100,7 +100,7 @@ def replay(request: ReplayRequest, clock: Clock | None = None) -> ReplayResult:
     """Replay the records. Raises ``Refused``, ``EnsembleError``, and when writing ``Locked`` and ``JobUnfinished``."""
     place = place_of(request.directory)
     if not (place.layout.exists or place.layout.jobs.is_dir()):
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     if request.write:
         return _write(place, request, clock or SystemClock())
     if request.until or request.first is not None:

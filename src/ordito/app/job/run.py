@@ -182,7 +182,7 @@ def resume(request: ResumeRequest, conversation: Conversation) -> ResumeResult:
     """
     place = place_of(request.directory)
     if not place.layout.private.exists() and not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     with open_ensemble(request.directory, command="jobs resume", wait_lock=request.wait_lock) as ensemble:
         if ensemble.unfinished is None:
             return ResumeResult()

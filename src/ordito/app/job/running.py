@@ -31,6 +31,7 @@ from ordito.base.masking import Masking, net
 from ordito.base.options import from_record, words
 from ordito.engine.driver import JobResult, run_job
 from ordito.engine.ports import JobControl
+from ordito.ensemble.backing import backing_of
 from ordito.ensemble.done_hooks import attempts, done_in
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.keeper import ALWAYS
@@ -131,6 +132,8 @@ class RunningJob:
             if records is not None:
                 events.catch_up(self._ensemble.journal, records)
                 events.resume(records, SystemClock().now())
+            if backing_of(self._layout).is_store:
+                self._ensemble.journal.tell_with(events.coming)
             result = asyncio.run(self._run(operations, change_ids, conversation, canceller, records))
             untold = events.end(self._ensemble.journal)
         self._look_back()
@@ -211,7 +214,7 @@ class RunningJob:
         header, snapshot, plugins = self._header, self._ensemble.snapshot, self._plugins
         async with plugins.connected():
             with (
-                JobLog(self._layout.log(header.id)) as log,
+                JobLog(self._layout.log(header.id), self._ensemble.journal.keep_log) as log,
                 Door(self._layout, header.id) as door,
                 canceller.listening(door),
             ):

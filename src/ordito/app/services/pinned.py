@@ -78,6 +78,7 @@ def read_pinned(place: Place, form: Form) -> ReadService:
     if package is None:
         raise InvalidDocument(diagnostics.sorted())
     package.naming = _original(place, form, root)
+    package.catalogues = (str(place.layout.artifacts / form.service),)
     # With whatever the author chose to go on, it was deployed.
     circumstances = Circumstances(inputs=form.inputs, choices=form.choices, final=True, allowed=EVERY)
     read = read_package(package, diagnostics, circumstances, PINNED)

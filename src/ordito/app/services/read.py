@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ordito.app.services.step_blocks import NO_BLOCKS, StepBlocks, StepSources, blocks_of, search_of
+from ordito.app.services.step_blocks import NO_BLOCKS, StepBlocks, StepSources, archive_folders, blocks_of, search_of
 from ordito.app.services.step_files import written_steps
 from ordito.base.diagnostics import Diagnostics, InvalidDocument
 from ordito.model.catalogue import read_types
@@ -64,6 +64,7 @@ def read_package(
 ) -> ReadService:
     """Resolve the service of a package. Raises ``InvalidDocument`` with all its errors."""
     search = search_of(package, sources, diagnostics)
+    package.catalogues = package.catalogues or archive_folders(sources)
     written = written_steps(package, sources.file, diagnostics, pinned=sources.pinned)
     root = written.root if written is not None else None
     service = resolve_service(

@@ -119,6 +119,14 @@ def places_of(sources: StepSources) -> Places:
     return Places((*project, str(user_folder(os.environ))), sources.given)
 
 
+def archive_folders(sources: StepSources) -> tuple[str, ...]:
+    """The folders in which archives are found that a service imports by name and version, besides the one beside it."""
+    if sources.pinned:
+        return ()
+    places = places_of(sources)
+    return (*places.given, *places.folders)
+
+
 def blocks_of(
     package: Package,
     service: Service,

@@ -62,7 +62,7 @@ def adopt(request: AdoptRequest, conversation: Conversation) -> Adopted:
     """
     place = place_of(request.directory)
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     with open_ensemble(request.directory, command="state adopt", wait_lock=request.wait_lock) as ensemble:
         refuse_unfinished(ensemble)
         known = known_of(place, ensemble.snapshot, ensemble.status, None)

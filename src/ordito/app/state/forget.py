@@ -49,7 +49,7 @@ def forget(request: ForgetRequest, conversation: Conversation) -> Forgotten:
     """
     place = place_of(request.directory)
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     with open_ensemble(request.directory, command="forget", wait_lock=request.wait_lock) as ensemble:
         refuse_unfinished(ensemble)
         chosen = _chosen(request, ensemble)

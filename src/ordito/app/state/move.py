@@ -66,7 +66,7 @@ def move(request: RenameNodeRequest, conversation: Conversation) -> Moved:
     """
     place = place_of(request.directory)
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     with open_ensemble(request.directory, command="state mv", wait_lock=request.wait_lock) as ensemble:
         refuse_unfinished(ensemble)
         _check_records(request, ensemble.snapshot)

@@ -42,7 +42,7 @@ def renew(request: RenewRequest) -> Renewed:
     after the others have been restored; ``Locked`` and ``EnsembleError``."""
     place = place_of(request.directory)
     if not place.layout.exists and not place.layout.private.exists():
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     with open_ensemble(request.directory, command="state renew", wait_lock=request.wait_lock) as ensemble:
         renewed: list[str] = []
         kept: list[str] = []

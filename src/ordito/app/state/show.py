@@ -44,7 +44,7 @@ def export(request: StateRequest) -> dict[str, object]:
 def _read(request: StateRequest) -> tuple[dict[str, object], Mapping[str, object]]:
     place = place_of(request.directory)
     if not place.layout.exists:
-        raise no_ensemble(place.shown)
+        raise no_ensemble(place.name)
     with read_ensemble(request.directory) as ensemble:
         snapshot: Snapshot = ensemble.snapshot
         chosen = None

@@ -8,7 +8,6 @@ from ordito.base.span import Span
 from ordito.lowering.cloudify.ancestry import Ancestry
 from ordito.lowering.cloudify.groups import GroupsOf, check_workflows
 from ordito.lowering.cloudify.implementations import Implementations, check_plugins
-from ordito.lowering.cloudify.making import sequence, text
 from ordito.lowering.cloudify.merging import Merged, merge
 from ordito.lowering.cloudify.operations import OperationsOf
 from ordito.lowering.cloudify.parameters import ParametersOf
@@ -18,10 +17,12 @@ from ordito.lowering.cloudify.templates import TemplatesOf
 from ordito.lowering.cloudify.types import TypesOf
 from ordito.lowering.cloudify.values import Values, is_call
 from ordito.lowering.cloudify.words import in_words_of_blueprints
+from ordito.lowering.making import sequence, text
 from ordito.source.loader import Document
 from ordito.source.nodes import Node, Scalar
 from ordito.source.package import Package
 from ordito.source.scalars import core_value
+from ordito.syntax.dialects import LOWERED
 from ordito.syntax.service_template import ImportDefinition, Lowered, ServiceFile
 from ordito.syntax.topology import TopologyTemplate
 
@@ -97,7 +98,9 @@ class _Lowering:
             relationship_types=types.relationships(self._relationships, merged["relationships"]),
             topology_template=self._topology(),
             metadata=self._metadata(),
-            lowered=Lowered(tuple(p.file for p in further), tuple(p.content.at.source for p in self._parts[1:])),
+            lowered=Lowered(
+                tuple(p.file for p in further), tuple(p.content.at.source for p in self._parts[1:]), LOWERED
+            ),
         )
 
     def _topology(self) -> TopologyTemplate:

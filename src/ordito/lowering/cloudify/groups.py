@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.lowering.cloudify.implementations import OF_PROGRAM, Implementations
-from ordito.lowering.cloudify.making import mapping, text
 from ordito.lowering.cloudify.merging import Merged
 from ordito.lowering.cloudify.parameters import ParametersOf
 from ordito.lowering.cloudify.values import Values, is_call
+from ordito.lowering.making import mapping, text
 from ordito.source.nodes import Scalar
 from ordito.syntax.cloudify.policies import CloudifyGroup, CloudifyPolicy, CloudifyWorkflow, GroupPolicy
 from ordito.syntax.cloudify.yaml_values import truth

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ordito.lowering.cloudify.making import mapping, sequence, text
 from ordito.lowering.cloudify.schemas import OBJECTS, PRIMITIVES
+from ordito.lowering.making import mapping, sequence, text
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence
 
 SEPARATOR = "--"

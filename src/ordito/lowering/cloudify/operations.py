@@ -21,9 +21,9 @@ from ordito.lowering.cloudify.implementations import (
     Runs,
     kind_of,
 )
-from ordito.lowering.cloudify.making import mapping, text
 from ordito.lowering.cloudify.schemas import ANY, Schemas
 from ordito.lowering.cloudify.values import Values
+from ordito.lowering.making import mapping, text
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.syntax import entities
 from ordito.syntax.cloudify.entities import CloudifyOperation, PropertySchema, TypeOperation

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.lowering.cloudify.making import mapping, text
 from ordito.lowering.cloudify.schemas import OBJECTS, PRIMITIVES, Schemas
 from ordito.lowering.cloudify.types import same_lost
 from ordito.lowering.cloudify.values import SECRET as SECRET_INPUT
 from ordito.lowering.cloudify.values import Values, holds_call
+from ordito.lowering.making import mapping, text
 from ordito.source import nodes
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.source.scalars import decimal, integer

@@ -10,8 +10,8 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.paths import beside, is_url, leaves_root
-from ordito.lowering.cloudify.making import text
 from ordito.lowering.cloudify.namespaces import SEPARATOR, Namespace
+from ordito.lowering.making import text
 from ordito.source.bundled import PROFILE_SCHEME
 from ordito.source.loader import Document
 from ordito.source.nodes import Mapping, Scalar, is_null

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.lowering.cloudify.making import text
 from ordito.lowering.cloudify.values import Values
+from ordito.lowering.making import text
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.syntax import entities
 from ordito.syntax.cloudify.entities import PropertySchema

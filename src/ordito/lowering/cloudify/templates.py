@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.lowering.cloudify.ancestry import Ancestry
 from ordito.lowering.cloudify.implementations import Found
-from ordito.lowering.cloudify.making import mapping, text
 from ordito.lowering.cloudify.operations import OperationsOf, Settings
 from ordito.lowering.cloudify.types import CONTAINED_IN
 from ordito.lowering.cloudify.values import Values, holds_call, is_call
+from ordito.lowering.making import mapping, text
 from ordito.source import nodes
 from ordito.source.nodes import Node, Scalar
 from ordito.source.scalars import integer

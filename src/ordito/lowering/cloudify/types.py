@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.lowering.cloudify.ancestry import Ancestry
-from ordito.lowering.cloudify.making import text
 from ordito.lowering.cloudify.operations import OperationsOf, Settings
 from ordito.lowering.cloudify.schemas import PRIMITIVES, Schemas
+from ordito.lowering.making import text
 from ordito.source.nodes import Scalar
 from ordito.syntax import entities
 from ordito.syntax.cloudify.entities import CloudifyDataType, CloudifyNodeType, CloudifyRelationshipType

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from collections.abc import Mapping as MappingType
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.lowering.cloudify.making import mapping, sequence, text
+from ordito.lowering.making import mapping, sequence, text
 from ordito.source.nodes import Data, Mapping, Node, Scalar, Sequence, is_null
 from ordito.source.scalars import core_value
 from ordito.syntax.cloudify.yaml_values import is_date, is_text, meant

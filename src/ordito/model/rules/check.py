@@ -72,6 +72,10 @@ def bounds_enclose_the_default(topology: Topology, node: NodeTemplate, capabilit
     check_bounds(topology.capability(node, capability))
 
 
+ANY_NUMBER = "integer"
+"""The type of ports in normative types of other languages, none of which asks for a port."""
+
+
 def endpoint_has_a_port(topology: Topology, relationship: Relationship) -> None:
     """The target of a connection names its port: an error where its template describes the endpoint without one, a note
     where the endpoint is not described (R-5.5.7-1)."""
@@ -82,7 +86,8 @@ def endpoint_has_a_port(topology: Topology, relationship: Relationship) -> None:
     if not topology.first_time(node.name, capability.name):
         return
     owner = topology.capability(node, capability)
-    if owner.has("port") or owner.has("ports"):
+    port = owner.definitions.get("port")
+    if owner.has("port") or owner.has("ports") or (port is not None and port.schema.type == ANY_NUMBER):
         return
     hint = f"give it port or ports below capabilities: {capability.name}: properties:"
     problem = f'endpoint "{capability.name}" of "{node.name}" has neither port nor ports'

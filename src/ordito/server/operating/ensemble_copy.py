@@ -24,7 +24,7 @@ from ordito.ensemble.job_mark import NAME as BEGUN
 from ordito.ensemble.job_mark import marked
 from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import PRIVATE, Layout
-from ordito.ensemble.lock import EnsembleLock, holder
+from ordito.ensemble.lock import DirectoryLock, holder
 from ordito.ensemble.owner import Locked
 from ordito.server.operating.copying import Copier
 from ordito.server.refused import ServerRefused
@@ -83,8 +83,8 @@ def copy_ensemble(copier: Copier, directory: Path, place: str) -> str:
     )
 
 
-def _locked(layout: Layout) -> EnsembleLock:
-    return EnsembleLock(layout, command="server backup", wait=PATIENCE)
+def _locked(layout: Layout) -> DirectoryLock:
+    return DirectoryLock(layout, command="server backup", wait=PATIENCE)
 
 
 def _try(copier: Copier, layout: Layout, place: str, *, is_alone: bool) -> str | None:

@@ -110,9 +110,11 @@ CREATE TABLE ordito.sealed_key (
 CREATE TABLE ordito.log_chunk (
   day date NOT NULL DEFAULT current_date, ensemble ordito.word, job ordito.word, number bigint, body bytea NOT NULL,
   PRIMARY KEY (ensemble, job, number, day)) PARTITION BY RANGE (day);
+CREATE TABLE ordito.log_chunk_other PARTITION OF ordito.log_chunk DEFAULT;
 """
 
-# Chunks of logs go by day, so that old ones are dropped whole: whoever writes the first one of a day makes its table.
+# Chunks of logs go by day, so that old ones are dropped whole: whoever takes an ensemble makes the tables of the day
+# and the next one.
 DAY = """
 CREATE FUNCTION ordito.make_log_day(wanted date) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

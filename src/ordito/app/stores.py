@@ -1,0 +1,142 @@
+"""Ensembles of a store: the directory in which this process works on one."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ordito.app.errors import Refused
+from ordito.ensemble.backing import put_behind
+from ordito.ensemble.journal_database import Fenced
+
+if TYPE_CHECKING:
+    from ordito.app.conversation import Conversation
+    from ordito.app.job.run import ResumeResult
+    from ordito.cluster.moving import Moved
+    from ordito.cluster.store import StoreLook
+    from ordito.cluster.stored import StoredEnsemble
+
+NEEDED = ("psycopg", "alembic", "sqlalchemy", "cryptography")
+"""The modules of which one is missing where the extra `cluster` is not installed."""
+
+HOME_VARIABLE = "ORDITO_STORE_HOME"
+"""The variable that names the folder for working copies, if it is not to be below the user's home directory."""
+
+
+def refuse_without_extra() -> None:
+    """Raise ``Refused`` where what a store needs is not installed."""
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise Refused("needs-extra", f"a store needs {missing[0]}", "install it: pip install 'ordito[cluster]'")
+
+
+class StoreRequest(msgspec.Struct, frozen=True):
+    """A store, and an ensemble in it."""
+
+    address: str = ""
+    """The address of the store, without a password."""
+    file: str = ""
+    """A file with its whole address, "" for none."""
+    key: str = ""
+    """The file with the key of the workers, "" for none."""
+    ensemble: str = ""
+    """PROJECT/NAME."""
+    whole: bool = False
+    """Whether what closed jobs have printed and told is wanted too."""
+
+
+class StoreChange(msgspec.Struct, frozen=True):
+    """What was done to a store."""
+
+    store: str
+    """How messages call it."""
+    before: str
+    """The version of its tables before, "" where there were none."""
+    tables: str
+    """The version of its tables."""
+    made_key: bool
+    """Whether the file with the key of the workers was made."""
+
+
+def working_copy(request: StoreRequest, turned_away: Callable[[Fenced], None]) -> str:
+    """The directory in which this process works on an ensemble of a store from now on, brought up to date. It holds the
+    ensemble as a worker of its own; where another one takes it over meanwhile, ``turned_away`` is called, which ends
+    this process. Raises ``EnsembleError``."""
+    # Without a store nothing of it is imported.
+    from ordito.cluster.address import store_at
+    from ordito.cluster.holding import OwnWorker
+    from ordito.cluster.keys import PoolKey
+    from ordito.cluster.stored import StoredEnsemble, stored_name
+
+    store, name = store_at(request.address, request.file), stored_name(request.ensemble)
+    stored = StoredEnsemble(store, name, OwnWorker(store.address), PoolKey(request.key), turned_away)
+    return _prepared(stored, _home(), whole=request.whole)
+
+
+def resume_stored(stored: StoredEnsemble, home: Path, conversation: Conversation) -> ResumeResult:
+    """Carry on with the open job of an ensemble of a store, in this process, which a worker has forked for it (``home``
+    is that of the worker): what ``stored`` was made with says for which worker it is held, and after which epoch. The
+    lease is given back at the end. Raises ``StoreLocked`` where somebody else holds the ensemble, and what ``resume``
+    raises.
+    """
+    from ordito.app.job.run import ResumeRequest, resume
+
+    return resume(ResumeRequest(_prepared(stored, home, whole=False)), conversation)
+
+
+def _prepared(stored: StoredEnsemble, home: Path, *, whole: bool) -> str:
+    layout = stored.place_in(home)
+    stored.look(layout, whole=whole)
+    put_behind(layout, stored)
+    return str(layout.root)
+
+
+def prepare_store(request: StoreRequest, *, is_new: bool) -> StoreChange:
+    """Make the tables of a store, and the key of its workers where the request names a file for it; or, unless
+    ``is_new``, bring the tables up to date. Raises ``EnsembleError``."""
+    from ordito.cluster.address import store_at
+    from ordito.cluster.keys import PoolKey
+    from ordito.cluster.store import NEWEST
+
+    store = store_at(request.address, request.file)
+    before = store.look().tables
+    if not is_new and not before:
+        store.check()
+    store.upgrade()
+    made_key = bool(request.key) and PoolKey(request.key).make()
+    return StoreChange(str(store), before, NEWEST, made_key)
+
+
+def look_at_store(request: StoreRequest) -> tuple[str, StoreLook]:
+    """How messages call a store, and what is in it. Raises ``EnsembleError``."""
+    from ordito.cluster.address import store_at
+
+    store = store_at(request.address, request.file)
+    store.check()
+    return str(store), store.look()
+
+
+def move_ensemble(request: StoreRequest, directory: str, *, is_import: bool) -> Moved:
+    """Put the ensemble of a directory into a store, or one of a store into a directory. Raises ``Locked`` and
+    ``EnsembleError``."""
+    from ordito.cluster.address import store_at
+    from ordito.cluster.keys import PoolKey
+    from ordito.cluster.moving import export_ensemble, import_ensemble
+    from ordito.cluster.stored import stored_name
+
+    move = import_ensemble if is_import else export_ensemble
+    store, name = store_at(request.address, request.file), stored_name(request.ensemble)
+    return move(store, name, directory, PoolKey(request.key))
+
+
+def _home() -> Path:
+    """The folder for working copies of this user."""
+    if named := os.environ.get(HOME_VARIABLE):
+        return Path(named)
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "ordito"
