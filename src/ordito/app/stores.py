@@ -15,13 +15,11 @@ from ordito.ensemble.backing import put_behind
 from ordito.ensemble.journal_database import Fenced
 
 if TYPE_CHECKING:
-    from ordito.app.conversation import Conversation
-    from ordito.app.job.run import ResumeResult
     from ordito.cluster.moving import Moved
     from ordito.cluster.store import StoreLook
     from ordito.cluster.stored import StoredEnsemble
 
-NEEDED = ("psycopg", "alembic", "sqlalchemy", "cryptography")
+NEEDED = ("psycopg", "alembic", "sqlalchemy", "cryptography", "dbos")
 """The modules of which one is missing where the extra `cluster` is not installed."""
 
 HOME_VARIABLE = "ORDITO_STORE_HOME"
@@ -75,21 +73,12 @@ def working_copy(request: StoreRequest, turned_away: Callable[[Fenced], None]) -
 
     store, name = store_at(request.address, request.file), stored_name(request.ensemble)
     stored = StoredEnsemble(store, name, OwnWorker(store.address), PoolKey(request.key), turned_away)
-    return _prepared(stored, _home(), whole=request.whole)
+    return prepared(stored, _home(), whole=request.whole)
 
 
-def resume_stored(stored: StoredEnsemble, home: Path, conversation: Conversation) -> ResumeResult:
-    """Carry on with the open job of an ensemble of a store, in this process, which a worker has forked for it (``home``
-    is that of the worker): what ``stored`` was made with says for which worker it is held, and after which epoch. The
-    lease is given back at the end. Raises ``StoreLocked`` where somebody else holds the ensemble, and what ``resume``
-    raises.
-    """
-    from ordito.app.job.run import ResumeRequest, resume
-
-    return resume(ResumeRequest(_prepared(stored, home, whole=False)), conversation)
-
-
-def _prepared(stored: StoredEnsemble, home: Path, *, whole: bool) -> str:
+def prepared(stored: StoredEnsemble, home: Path, *, whole: bool = False) -> str:
+    """The directory below ``home`` in which this process works on an ensemble of a store from now on, brought up to
+    date; ``whole`` with what closed jobs have printed and told. Raises ``EnsembleError``."""
     layout = stored.place_in(home)
     stored.look(layout, whole=whole)
     put_behind(layout, stored)

@@ -126,6 +126,15 @@ class Store(msgspec.Struct, frozen=True):
             found = db.execute(query, (project, name)).fetchone()
             return "" if found is None else str(found[0])
 
+    def ensemble_name(self, ensemble: str) -> tuple[str, str]:
+        """The project and the name of an ensemble. Raises ``EnsembleError``, also where there is none of this id."""
+        with self.connection() as db:
+            query = "SELECT project, name FROM ordito.ensemble WHERE id = %s"
+            found = db.execute(query, (ensemble,)).fetchone()
+        if found is None:
+            raise EnsembleError(f"there is no ensemble {ensemble} in {self}", "see `ordito store status`")
+        return str(found[0]), str(found[1])
+
     def look(self) -> StoreLook:
         """What is in it. Raises ``EnsembleError``."""
         with self.connection() as db:

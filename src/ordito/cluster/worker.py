@@ -507,10 +507,12 @@ def to_stderr(text: str) -> None:
     sys.stderr.flush()
 
 
-def main(text: str, poll: str) -> None:
-    """Be a worker, by its settings as JSON. One that was declared lost begins anew, in the same process number."""
+def main(handle: int, poll: str) -> None:
+    """Be a worker, by its settings as JSON in a file in memory. One that was declared lost begins anew, in the same
+    process."""
     from ordito.cluster.dbos import DbosDispatch
 
+    text = os.pread(handle, os.fstat(handle).st_size, 0)
     settings = msgspec.json.decode(text, type=WorkerSettings, dec_hook=lambda kind, value: kind(value))
     settings = msgspec.structs.replace(settings, variables=dict(os.environ), version=__version__)
     try:
@@ -520,10 +522,10 @@ def main(text: str, poll: str) -> None:
         worker.run()
     except WorkerLost as error:
         to_stderr(f"{error.message}; it begins anew")
-        os.execv(sys.executable, [sys.executable, "-m", "ordito.cluster.worker", text, poll])
+        os.execv(sys.executable, [sys.executable, "-m", "ordito.cluster.worker", str(handle), poll])
     except EnsembleError as error:
         raise SystemExit(f"{error.message}; {error.hint}") from None
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(int(sys.argv[1]), sys.argv[2])

@@ -9,17 +9,16 @@ from ordito.cli.exit_codes import ExitCode
 from ordito.cli.grammar import QUEUE_VERBS, VerbGroup
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
-from ordito.cli.verbs.workers import done, store_at, store_option
+from ordito.cli.verbs.workers import done, store_of
 from ordito.results.workers import QueueData, QueuesData, StuckData
 
 queue_command = VerbGroup("queue", QUEUE_VERBS, {}, "What waits for the workers of a store.")
 
 
 @verb("list", named="queue list")
-@store_option
-def list_command(session: Session, store: str) -> ExitCode:
+def list_command(session: Session) -> ExitCode:
     """List what waits for workers, by pool and class, and what needs attention."""
-    found = store_at(store)
+    found = store_of(session)
     from ordito.cluster.operating import queues, stuck
 
     rows = tuple(
@@ -49,10 +48,9 @@ def _write_queues(found: QueuesData, channel: Channel) -> None:
 
 @verb("hold", named="queue hold")
 @click.argument("pool")
-@store_option
-def hold_command(session: Session, store: str, pool: str) -> ExitCode:
+def hold_command(session: Session, pool: str) -> ExitCode:
     """Let no more items of a pool begin; those that workers have go on."""
-    found = store_at(store)
+    found = store_of(session)
     from ordito.cluster.operating import hold
 
     hold(found, pool, is_held=True)
@@ -61,10 +59,9 @@ def hold_command(session: Session, store: str, pool: str) -> ExitCode:
 
 @verb("release", named="queue release")
 @click.argument("pool")
-@store_option
-def release_command(session: Session, store: str, pool: str) -> ExitCode:
+def release_command(session: Session, pool: str) -> ExitCode:
     """Let items of a pool begin again."""
-    found = store_at(store)
+    found = store_of(session)
     from ordito.cluster.operating import hold
 
     hold(found, pool, is_held=False)

@@ -13,6 +13,7 @@ from types import FrameType
 
 import msgspec
 
+from ordito.app.job.report import JobReport
 from ordito.app.surroundings import enter
 from ordito.app.unattended import carry_out, handle_notices
 from ordito.app.work_items import NoticesItem, WorkItem
@@ -106,12 +107,23 @@ def _outcome(item: WorkItem, news: _NewsFile) -> News:
     except AlreadyBegun as found:
         return Already(found.job)
     except EXPECTED as error:
-        diagnostics = error.diagnostics if isinstance(error, InvalidDocument | PlanRefused) else ()
-        return NotDone(Trouble(seen_from(failure_of(error), item.directory), findings_data(diagnostics)))
+        return not_done(error, item.directory)
     except Exception:  # noqa: BLE001  the border of this process: the server says that there is a fault
         with contextlib.suppress(OSError):
             sys.stderr.write(traceback.format_exc())
         return Faulty()
+    return finished(report)
+
+
+def finished(report: JobReport | None) -> News:
+    """What a work item has come to, by the report of its job."""
     if report is None:
         return NothingToDo()
     return Finished(report.job, report.status, msgspec.Raw(msgspec.json.encode(report, enc_hook=encode_hook)))
+
+
+def not_done(error: Exception, directory: str) -> News:
+    """Why a work item was not carried out, from one of ``EXPECTED``, for somebody who does not know the directory of
+    its ensemble."""
+    diagnostics = error.diagnostics if isinstance(error, InvalidDocument | PlanRefused) else ()
+    return NotDone(Trouble(seen_from(failure_of(error), directory), findings_data(diagnostics)))
