@@ -1,0 +1,211 @@
+"""Items of a store, carried out by `ordito worker`: whatever becomes of it, the job ends, and does nothing twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from ordito.app.work_items import AskedRequest, PlanItem
+from ordito.cluster.items import NewItem, add_item
+from ordito.cluster.store import Store
+from ordito.server.processes.calls import NEWS, Finished, NotDone
+from ordito.work.records import AskedBy
+from tests.acceptance.program import LOGGING, Project, completed_twice, environment, log_lines, overlaps
+from tests.cluster.working import NAME, Stored
+from tests.support.serving import until
+
+SERVICE = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  two.Node:
+    derived_from: tosca.nodes.Root
+    requirements:
+      - peer: { capability: tosca.capabilities.Node, node: two.Node, occurrences: [ 0, 1 ] }
+    interfaces:
+      Standard:
+        type: tosca.interfaces.node.lifecycle.Standard
+        operations: { create: do.sh, start: do.sh }
+topology_template:
+  node_templates:
+    first: { type: two.Node }
+    second: { type: two.Node, requirements: [ { peer: first } ] }
+"""
+
+GATED = "second_1.Standard.create"
+"""The operation that waits until the gate is there."""
+
+SCRIPT = f"""\
+if [ $ORDITO_STEP = {GATED} ]; then until [ -e "$HOME/gate" ]; do sleep 0.05; done; fi
+"""
+
+STEPS = ["first_1.Standard.create", "first_1.Standard.start", GATED, "second_1.Standard.start"]
+
+LEASE = "2s"
+
+
+class Shop:
+    """A service of two nodes, and its ensemble in a store, which is empty at first."""
+
+    def __init__(self, store: Store, home: Path) -> None:
+        folder = home / "two"
+        folder.mkdir()
+        self.project = Project(home, folder / "service.yaml")
+        self.project.service.write_text(SERVICE)
+        (folder / "do.sh").write_text(f"#!/bin/bash\nset -eu\n{LOGGING.format(log=self.project.log)}\n{SCRIPT}")
+        self.stored = Stored(self.project, store)
+        self.ensemble = "e1"
+        store.add_ensemble(self.ensemble, *NAME.split("/"))
+
+    def add(self, item: str, **fields: object) -> None:
+        """Let it be deployed."""
+        asked = AskedRequest("deploy", {"service": str(self.project.service), **fields})
+        request = msgspec.json.encode(PlanItem("", asked, AskedBy("ann")))
+        with self.stored.store.connection() as db:
+            assert add_item(db, NewItem(id=item, ensemble=self.ensemble, kind="plan", request=request))
+
+    def rows(self, query: str) -> Sequence[tuple[object, ...]]:
+        with self.stored.store.connection() as db:
+            return db.execute(query.encode()).fetchall()
+
+    def wait_until_gated(self) -> int:
+        """Wait until the gated operation runs: its process."""
+        begun = until(self._gated, bool)
+        return begun[-1]
+
+    def _gated(self) -> list[int]:
+        return [int(pid) for kind, _, step, pid in log_lines(self.project.log) if (kind, step) == ("begin", GATED)]
+
+    def open(self) -> None:
+        (self.project.home / "gate").touch()
+
+    def ended(self, item: str) -> tuple[object, object]:
+        """Wait for the end of an item: its job and its outcome."""
+        query = f"SELECT job, outcome FROM ordito.item WHERE id = '{item}' AND state = 'done'"
+        job, outcome = until(lambda: self.rows(query), bool)[0]
+        assert isinstance(outcome, bytes)
+        return job, NEWS.decode(outcome)
+
+    def check_once(self) -> None:
+        assert completed_twice(self.project.log) == []
+        assert overlaps(self.project.log) == []
+        assert sorted(step for kind, _, step, _ in log_lines(self.project.log) if kind == "end") == STEPS
+
+
+class CommandWorker:
+    """A worker, started as people start one."""
+
+    def __init__(self, shop: Shop, name: str) -> None:
+        home = shop.project.home
+        words = ["worker", "--store-file", str(shop.stored.address_file), "--home", str(home / name)]
+        words += ["--name", name, "--lease", LEASE, "--poll", "0.1s"]
+        self._log = home / f"{name}.log"
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "ordito", *words], env=environment(home), cwd=home, stdout=log, stderr=log
+            )
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def drain(self) -> None:
+        self.process.terminate()
+        assert self.process.wait(60) == 0
+
+    def log(self) -> str:
+        return self._log.read_text()
+
+
+Started = Callable[[str], CommandWorker]
+
+
+@pytest.fixture
+def shop(store: Store, tmp_path: Path) -> Shop:
+    return Shop(store, tmp_path)
+
+
+@pytest.fixture
+def started(shop: Shop) -> Iterator[Started]:
+    """Starts workers, which end with the test."""
+    workers: list[CommandWorker] = []
+
+    def start(name: str) -> CommandWorker:
+        workers.append(CommandWorker(shop, name))
+        return workers[-1]
+
+    yield start
+    for worker in workers:
+        worker.kill()
+
+
+@pytest.mark.parametrize("successor", ["one", "other"])
+def test_a_worker_is_killed_and_another_ends_its_job(shop: Shop, started: Started, successor: str) -> None:
+    """One in the same home finds the operation that still runs; one elsewhere comes after a machine that is off."""
+    shop.add("i1")
+    killed = started("one")
+    operation = shop.wait_until_gated()
+    killed.kill()
+    if successor == "other":
+        os.kill(operation, signal.SIGKILL)
+    worker = started(successor)
+    if successor == "one":
+        until(worker.log, lambda text: "takes items" in text)
+    shop.open()
+    job, news = shop.ended("i1")
+    assert isinstance(news, Finished), (news, worker.log())
+    assert (news.job, news.status) == (job, "ok")
+    assert shop.rows("SELECT count(*) FROM ordito.job") == [(1,)]
+    assert shop.rows("SELECT holder, item, job FROM ordito.ensemble") == [(None, "", "")]
+    shop.check_once()
+    worker.drain()
+    assert "Traceback" not in worker.log()
+    shown = shop.stored.run("jobs", "list", place="two")
+    assert str(job) in shown.out, shown.both
+
+
+def test_a_job_is_cancelled_by_its_item(shop: Shop, started: Started) -> None:
+    shop.add("i1")
+    started("one")
+    shop.wait_until_gated()
+    assert shop.rows("UPDATE ordito.item SET cancel = 'now' RETURNING 1") == [(1,)]
+    _, news = shop.ended("i1")
+    assert isinstance(news, Finished), news
+    assert news.status == "cancelled"
+
+
+def test_a_drained_worker_leaves_its_job_to_another(shop: Shop, started: Started) -> None:
+    shop.add("i1")
+    first = started("one")
+    operation = shop.wait_until_gated()
+    first.process.terminate()
+    shop.open()
+    assert first.process.wait(60) == 0
+    assert operation
+    second = started("other")
+    job, news = shop.ended("i1")
+    assert isinstance(news, Finished), (news, second.log())
+    assert (news.job, news.status) == (job, "ok")
+    assert shop.rows("SELECT count(*) FROM ordito.job") == [(1,)]
+    shop.check_once()
+
+
+def test_what_cannot_be_done_is_the_outcome(shop: Shop, started: Started) -> None:
+    """And the next item of the ensemble is carried out."""
+    shop.open()
+    shop.add("i1", service=str(shop.project.home / "nothing.yaml"))
+    worker = started("one")
+    job, news = shop.ended("i1")
+    assert job == ""
+    assert isinstance(news, NotDone), (news, worker.log())
+    assert "nothing.yaml" in str(news.trouble)
+    shop.add("i2")
+    _, news = shop.ended("i2")
+    assert isinstance(news, Finished)
+    assert news.status == "ok"
