@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -15,9 +16,10 @@ import pytest
 from ordito.app.work_items import AskedRequest, PlanItem
 from ordito.cluster.items import NewItem, add_item
 from ordito.cluster.store import Store
-from ordito.server.processes.calls import NEWS, Finished, NotDone
+from ordito.results.workers import ItemOutcome
 from ordito.work.records import AskedBy
-from tests.acceptance.program import LOGGING, Project, completed_twice, environment, log_lines, overlaps
+from tests.acceptance.busy import Busy
+from tests.acceptance.program import LOGGING, completed_twice, environment, log_lines, ordito, overlaps
 from tests.cluster.working import NAME, Stored
 from tests.support.serving import until
 
@@ -56,7 +58,7 @@ class Shop:
     def __init__(self, store: Store, home: Path) -> None:
         folder = home / "two"
         folder.mkdir()
-        self.project = Project(home, folder / "service.yaml")
+        self.project = Busy(home, folder / "service.yaml", "continue")
         self.project.service.write_text(SERVICE)
         (folder / "do.sh").write_text(f"#!/bin/bash\nset -eu\n{LOGGING.format(log=self.project.log)}\n{SCRIPT}")
         self.stored = Stored(self.project, store)
@@ -85,12 +87,12 @@ class Shop:
     def open(self) -> None:
         (self.project.home / "gate").touch()
 
-    def ended(self, item: str) -> tuple[object, object]:
+    def ended(self, item: str) -> tuple[object, ItemOutcome]:
         """Wait for the end of an item: its job and its outcome."""
         query = f"SELECT job, outcome FROM ordito.item WHERE id = '{item}' AND state = 'done'"
-        job, outcome = until(lambda: self.rows(query), bool)[0]
-        assert isinstance(outcome, bytes)
-        return job, NEWS.decode(outcome)
+        job, body = until(lambda: self.rows(query), bool)[0]
+        assert isinstance(body, bytes)
+        return job, msgspec.json.decode(body, type=ItemOutcome)
 
     def check_once(self) -> None:
         assert completed_twice(self.project.log) == []
@@ -158,9 +160,9 @@ def test_a_worker_is_killed_and_another_ends_its_job(shop: Shop, started: Starte
     if successor == "one":
         until(worker.log, lambda text: "takes items" in text)
     shop.open()
-    job, news = shop.ended("i1")
-    assert isinstance(news, Finished), (news, worker.log())
-    assert (news.job, news.status) == (job, "ok")
+    job, outcome = shop.ended("i1")
+    assert outcome.trouble is None, worker.log()
+    assert (outcome.job, outcome.status) == (job, "ok")
     assert shop.rows("SELECT count(*) FROM ordito.job") == [(1,)]
     assert shop.rows("SELECT holder, item, job FROM ordito.ensemble") == [(None, "", "")]
     shop.check_once()
@@ -174,10 +176,10 @@ def test_a_job_is_cancelled_by_its_item(shop: Shop, started: Started) -> None:
     shop.add("i1")
     started("one")
     shop.wait_until_gated()
-    assert shop.rows("UPDATE ordito.item SET cancel = 'now' RETURNING 1") == [(1,)]
-    _, news = shop.ended("i1")
-    assert isinstance(news, Finished), news
-    assert news.status == "cancelled"
+    asked = ordito(shop.project.home, "queue", "cancel", "i1", "--now", "--store-file", shop.stored.address_file)
+    assert asked.code == 0, asked.both
+    _, outcome = shop.ended("i1")
+    assert outcome.status == "cancelled"
 
 
 def test_a_drained_worker_leaves_its_job_to_another(shop: Shop, started: Started) -> None:
@@ -189,9 +191,9 @@ def test_a_drained_worker_leaves_its_job_to_another(shop: Shop, started: Started
     assert first.process.wait(60) == 0
     assert operation
     second = started("other")
-    job, news = shop.ended("i1")
-    assert isinstance(news, Finished), (news, second.log())
-    assert (news.job, news.status) == (job, "ok")
+    job, outcome = shop.ended("i1")
+    assert outcome.trouble is None, second.log()
+    assert (outcome.job, outcome.status) == (job, "ok")
     assert shop.rows("SELECT count(*) FROM ordito.job") == [(1,)]
     shop.check_once()
 
@@ -201,11 +203,33 @@ def test_what_cannot_be_done_is_the_outcome(shop: Shop, started: Started) -> Non
     shop.open()
     shop.add("i1", service=str(shop.project.home / "nothing.yaml"))
     worker = started("one")
-    job, news = shop.ended("i1")
-    assert job == ""
-    assert isinstance(news, NotDone), (news, worker.log())
-    assert "nothing.yaml" in str(news.trouble)
+    job, outcome = shop.ended("i1")
+    assert (job, outcome.status) == ("", "refused"), worker.log()
+    assert "nothing.yaml" in str(outcome.trouble)
     shop.add("i2")
-    _, news = shop.ended("i2")
-    assert isinstance(news, Finished)
-    assert news.status == "ok"
+    _, outcome = shop.ended("i2")
+    assert outcome.status == "ok"
+
+
+def test_a_command_leaves_its_job_to_the_workers(shop: Shop, started: Started) -> None:
+    """And another one waits for the end, with its exit code."""
+    shop.open()
+    left = shop.stored.run(*shop.stored.deploying(), "--detach", "-o", "json")
+    assert left.code == 0, left.both
+    item = json.loads(left.out)["item"]
+    started("one")
+    file = shop.stored.address_file
+    followed = ordito(shop.project.home, "queue", "follow", item, "--store-file", file, "-o", "json")
+    assert followed.code == 0, followed.both
+    assert json.loads(followed.out)["status"] == "ok"
+    shop.check_once()
+    unknown = ordito(shop.project.home, "queue", "follow", "i0", "--store-file", file)
+    assert unknown.code == 3, unknown.both
+    (shop.project.service.parent / "do.sh").write_text("#!/bin/bash\nexit 9\n")
+    more = SERVICE.replace("    first:", "    third: { type: two.Node }\n    first:")
+    shop.project.service.write_text(more)
+    left = shop.stored.run(*shop.stored.deploying(), "--detach", "-o", "json", place="two")
+    assert left.code == 0, left.both
+    followed = ordito(shop.project.home, "queue", "follow", json.loads(left.out)["item"], "--store-file", file)
+    assert followed.code == 1, followed.both
+    assert "third_1" in followed.both

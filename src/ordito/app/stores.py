@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from ordito.ensemble.backing import put_behind
 from ordito.ensemble.journal_database import Fenced
 
 if TYPE_CHECKING:
+    from ordito.app.work_items import PlanItem
     from ordito.cluster.moving import Moved
     from ordito.cluster.store import StoreLook
     from ordito.cluster.stored import StoredEnsemble
@@ -83,6 +85,25 @@ def prepared(stored: StoredEnsemble, home: Path, *, whole: bool = False) -> str:
     stored.look(layout, whole=whole)
     put_behind(layout, stored)
     return str(layout.root)
+
+
+def queue_item(request: StoreRequest, item: PlanItem, by: str) -> str:
+    """Let the workers of a store carry something out with an ensemble of it, which is made there if there is none yet;
+    returns the id of the item. Raises ``EnsembleError``."""
+    from ordito.cluster.address import store_at
+    from ordito.cluster.items import NewItem, add_item
+    from ordito.cluster.stored import stored_name
+
+    store, name = store_at(request.address, request.file), stored_name(request.ensemble)
+    ensemble = store.ensemble_id(name.project, name.name)
+    if not ensemble:
+        ensemble = secrets.token_hex(8)
+        store.add_ensemble(ensemble, name.project, name.name)
+    found = secrets.token_hex(8)
+    new = NewItem(id=found, ensemble=ensemble, kind="plan", request=msgspec.json.encode(item), by=by)
+    with store.connection() as db:
+        add_item(db, new)
+    return found
 
 
 def prepare_store(request: StoreRequest, *, is_new: bool) -> StoreChange:

@@ -187,6 +187,8 @@ QUEUE_VERBS: Mapping[str, VerbEntry] = {
     "list": VerbEntry("queue", "List what waits, by pool and class."),
     "hold": VerbEntry("queue", "Let nothing of a pool begin."),
     "release": VerbEntry("queue", "Let it begin again."),
+    "follow": VerbEntry("queue", "Wait for the end of an item."),
+    "cancel": VerbEntry("queue", "Let the job of an item be ended."),
 }
 
 STORE_VERBS: Mapping[str, VerbEntry] = {

@@ -38,18 +38,14 @@ AT_SERVER = frozenset(
 )
 """The verbs that ask the server."""
 
+TO_WORKERS = frozenset({"deploy", "upgrade", "scale", "rollback", "undeploy", "stop", "start", "restart"})
+"""The verbs whose job can be left to the workers of a store."""
+
 ABOUT_STORE = frozenset(
     {
         *("store init", "store upgrade", "store status", "store import", "store export", "worker"),
-        *(
-            "workers list",
-            "workers drain",
-            "workers lost",
-            "workers forget",
-            "queue list",
-            "queue hold",
-            "queue release",
-        ),
+        *("workers list", "workers drain", "workers lost", "workers forget"),
+        *("queue list", "queue hold", "queue release", "queue follow", "queue cancel"),
     }
 )
 """The verbs that are about a store, and not about one of its ensembles."""

@@ -153,6 +153,29 @@ def state_of(link: StoreConnection, item: str) -> ItemState | None:
     return None if isinstance(found, bool) else ItemState(*found)
 
 
+def end_of(link: StoreConnection, item: str) -> tuple[str, bytes]:
+    """The state of an item, and its outcome once it is done. Raises ``EnsembleError`` where there is none."""
+    query = "SELECT state, outcome FROM ordito.item WHERE id = %s"
+    found: tuple[Any, ...] | bool = link.ask(
+        "read", lambda db: db.execute(query, (item,)).fetchone() or False, lambda _: None
+    )
+    if isinstance(found, bool):
+        raise _unknown(item)
+    return str(found[0]), bytes(found[1] or b"")
+
+
+def cancel_item(db: Connection, item: str, how: str) -> None:
+    """Let the job of an item be ended, ``cancel`` or ``now``; one without a job ends without one. Raises
+    ``EnsembleError`` where there is no such item that has not ended."""
+    query = "UPDATE ordito.item SET cancel = %s WHERE id = %s AND state <> 'done'"
+    if not db.execute(query, (how, item)).rowcount:
+        raise _unknown(item)
+
+
+def _unknown(item: str) -> EnsembleError:
+    return EnsembleError(f"there is no item {item} in the store that waits or runs", "see `ordito queue list`")
+
+
 def finish(
     link: StoreConnection,
     item: str,

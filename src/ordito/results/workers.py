@@ -5,6 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from ordito.results.answer import ResultData
+from ordito.results.failure import Trouble
+
+NONE = msgspec.Raw(b"null")
 
 
 class WorkerData(msgspec.Struct, frozen=True):
@@ -80,10 +83,37 @@ class QueuesData(ResultData, frozen=True, tag="ordito.queues/1"):
     """The first hundred items that need attention."""
 
 
+class ItemOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What has become of an item."""
+
+    status: str
+    """That of its job; or ``known`` where its job had ended before, ``nothing`` where there was nothing to do, and
+    ``refused`` where it was not carried out."""
+
+    job: str = ""
+    report: msgspec.Raw = NONE
+    """The report of its job (``app.job.report.JobReport``), null where there is none."""
+
+    trouble: Trouble | None = None
+    """Why it was not carried out."""
+
+
+class ItemData(ResultData, frozen=True, tag="ordito.item/1"):
+    """An item that waits for the workers of a store, or has ended."""
+
+    item: str
+    state: str
+    """``waiting``, ``queued``, ``attention`` or ``done``."""
+
+    job: str = ""
+    status: str = ""
+    """As ``ItemOutcome`` has it, once it is done."""
+
+
 class OperatedData(ResultData, frozen=True, tag="ordito.operated/1"):
-    """Something was asked of a worker or a pool."""
+    """Something was asked of a worker, a pool or an item."""
 
     done: str
-    """``draining``, ``lost``, ``forgotten``, ``held`` or ``released``."""
+    """``draining``, ``lost``, ``forgotten``, ``held``, ``released`` or ``cancelling``."""
 
     name: str

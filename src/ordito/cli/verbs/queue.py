@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 import click
+import msgspec
 
 from ordito.cli.channel import Channel, write_columns
 from ordito.cli.exit_codes import ExitCode
@@ -10,7 +13,10 @@ from ordito.cli.grammar import QUEUE_VERBS, VerbGroup
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.cli.verbs.workers import done, store_of
-from ordito.results.workers import QueueData, QueuesData, StuckData
+from ordito.results.workers import ItemData, ItemOutcome, QueueData, QueuesData, StuckData
+
+PAUSE = 0.5
+"""Seconds between two looks at an item."""
 
 queue_command = VerbGroup("queue", QUEUE_VERBS, {}, "What waits for the workers of a store.")
 
@@ -66,3 +72,62 @@ def release_command(session: Session, pool: str) -> ExitCode:
 
     hold(found, pool, is_held=False)
     return done(session, "released", pool)
+
+
+@verb("follow", named="queue follow")
+@click.argument("item")
+def follow_command(session: Session, item: str) -> ExitCode:
+    """Wait until workers have carried an item out, and report the end of its job, with the exit code of its verb.
+
+    Interrupting this leaves the item as it is: `ordito queue cancel` ends its job."""
+    found = store_of(session)
+    from ordito.cluster.connecting import StoreConnection
+    from ordito.cluster.items import end_of
+
+    link = StoreConnection(found.address)
+    while (end := end_of(link, item))[0] not in ("done", "attention"):
+        time.sleep(PAUSE)
+    link.close()
+    state, outcome = end
+    if state == "attention":
+        session.warn(f"item {item} needs attention: it does not get on, and is not tried any more")
+        session.show(ItemData(item, state))
+        return ExitCode.JOB_FAILED
+    return _report(session, item, msgspec.json.decode(outcome, type=ItemOutcome))
+
+
+def _report(session: Session, item: str, outcome: ItemOutcome) -> ExitCode:
+    """Report how an item has ended."""
+    from ordito.app.job.report import JobReport
+    from ordito.cli.job_view import end_job
+    from ordito.cli.progress.ledger import Ledger
+    from ordito.cli.text_width import printable
+    from ordito.results.findings import diagnostic_of
+
+    if outcome.trouble is not None:
+        failure = outcome.trouble.failure
+        session.diagnostics([diagnostic_of(one) for one in outcome.trouble.diagnostics])
+        session.show(ItemData(item, "done", outcome.job, outcome.status))
+        why = f"{failure.message}; {failure.hint}" if failure.hint else failure.message
+        session.note(printable(f"Item {item} was not carried out: {why}"))
+        return ExitCode.INTERRUPTED if outcome.status == "cancelled" else ExitCode.REFUSED
+    if outcome.status == "known":
+        session.note(f"Job {outcome.job} of item {item} has ended; see `ordito jobs show {outcome.job}`.")
+        session.show(ItemData(item, "done", outcome.job, outcome.status))
+        return ExitCode.DONE
+    report = msgspec.json.decode(outcome.report, type=JobReport | None)
+    return end_job(report, Ledger(), session, nothing="Nothing to do.")
+
+
+@verb("cancel", named="queue cancel")
+@click.argument("item")
+@click.option("--now", is_flag=True, help="End what runs, instead of waiting for it.")
+def cancel_command(session: Session, item: str, *, now: bool) -> ExitCode:
+    """Let the job of an item be ended; if it has not begun, it never does."""
+    found = store_of(session)
+    from ordito.cluster.items import cancel_item
+    from ordito.ensemble.owner import CANCEL, NOW
+
+    with found.connection() as db:
+        cancel_item(db, item, NOW if now else CANCEL)
+    return done(session, "cancelling", item)

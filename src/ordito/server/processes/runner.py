@@ -107,23 +107,21 @@ def _outcome(item: WorkItem, news: _NewsFile) -> News:
     except AlreadyBegun as found:
         return Already(found.job)
     except EXPECTED as error:
-        return not_done(error, item.directory)
+        return NotDone(trouble_of(error, item.directory))
     except Exception:  # noqa: BLE001  the border of this process: the server says that there is a fault
         with contextlib.suppress(OSError):
             sys.stderr.write(traceback.format_exc())
         return Faulty()
-    return finished(report)
+    return NothingToDo() if report is None else Finished(report.job, report.status, plain(report))
 
 
-def finished(report: JobReport | None) -> News:
-    """What a work item has come to, by the report of its job."""
-    if report is None:
-        return NothingToDo()
-    return Finished(report.job, report.status, msgspec.Raw(msgspec.json.encode(report, enc_hook=encode_hook)))
+def plain(report: JobReport) -> msgspec.Raw:
+    """The report of a job as JSON, without sensitive values."""
+    return msgspec.Raw(msgspec.json.encode(report, enc_hook=encode_hook))
 
 
-def not_done(error: Exception, directory: str) -> News:
+def trouble_of(error: Exception, directory: str) -> Trouble:
     """Why a work item was not carried out, from one of ``EXPECTED``, for somebody who does not know the directory of
     its ensemble."""
     diagnostics = error.diagnostics if isinstance(error, InvalidDocument | PlanRefused) else ()
-    return NotDone(Trouble(seen_from(failure_of(error), directory), findings_data(diagnostics)))
+    return Trouble(seen_from(failure_of(error), directory), findings_data(diagnostics))

@@ -29,8 +29,8 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import CANCEL, NOW, SUSPEND, ask
 from ordito.ensemble.store import read_ensemble
 from ordito.results.failure import EXPECTED, Failure, Trouble
-from ordito.server.processes.calls import Already, News, NotDone
-from ordito.server.processes.runner import finished, not_done
+from ordito.results.workers import ItemOutcome
+from ordito.server.processes.runner import plain, trouble_of
 
 PAUSE = 0.1
 """Seconds between two attempts to ask a job that is about to begin."""
@@ -39,7 +39,7 @@ _ITEM: msgspec.json.Decoder[PlanItem | ResumeItem] = msgspec.json.Decoder(PlanIt
 
 
 def run(held: HeldItem) -> ItemEnd:
-    """Carry an item out, see ``RunItem``; its outcome is a ``News`` as JSON."""
+    """Carry an item out, see ``RunItem``; its outcome is an ``ItemOutcome`` as JSON."""
     store = Store(held.task.address)
     worker = ForkedWorker(held.tenure.worker, held.tenure.epoch, held.may_launch)
     name = StoredName(*store.ensemble_name(held.tenure.ensemble))
@@ -76,26 +76,27 @@ def _has_job(directory: str, item: str) -> bool:
         return ensemble.unfinished is not None and ensemble.unfinished.header.asked.origin == item
 
 
-def _carried_out(item: PlanItem | ResumeItem, origin: str, requests: _Requests) -> News:
+def _carried_out(item: PlanItem | ResumeItem, origin: str, requests: _Requests) -> ItemOutcome:
     try:
-        return finished(carry_out(item, requests.begins))
+        report = carry_out(item, requests.begins)
     except AlreadyBegun as found:
-        return Already(found.job)
+        return ItemOutcome("known", found.job)
     except Fenced:
         raise
     except EXPECTED as error:
         if isinstance(item, PlanItem) and _has_job(item.directory, origin):
             # It is not done: another process goes on with the job.
             raise
-        return not_done(error, item.directory)
+        return ItemOutcome("refused", trouble=trouble_of(error, item.directory))
+    return ItemOutcome("nothing") if report is None else ItemOutcome(report.status, report.job, plain(report))
 
 
-def _end(news: News) -> ItemEnd:
-    return ItemEnd(job=getattr(news, "job", ""), outcome=msgspec.json.encode(news))
+def _end(outcome: ItemOutcome) -> ItemEnd:
+    return ItemEnd(job=outcome.job, outcome=msgspec.json.encode(outcome))
 
 
-def _cancelled() -> News:
-    return NotDone(Trouble(Failure("cancelled", "it was cancelled before its job began")))
+def _cancelled() -> ItemOutcome:
+    return ItemOutcome("cancelled", trouble=Trouble(Failure("cancelled", "it was cancelled before its job began")))
 
 
 class _Requests:
