@@ -233,3 +233,19 @@ def test_a_command_leaves_its_job_to_the_workers(shop: Shop, started: Started) -
     followed = ordito(shop.project.home, "queue", "follow", json.loads(left.out)["item"], "--store-file", file)
     assert followed.code == 1, followed.both
     assert "third_1" in followed.both
+
+
+def test_an_item_whose_job_has_ended_begins_no_other(shop: Shop, started: Started) -> None:
+    """As where a runner was killed between the end of its job and that of the item."""
+    shop.open()
+    shop.add("i1")
+    started("one")
+    job, _ = shop.ended("i1")
+    shop.rows("UPDATE ordito.item SET state = 'waiting', job = '', outcome = NULL WHERE id = 'i1' RETURNING 1")
+    again, outcome = shop.ended("i1")
+    assert (again, outcome.status, outcome.job) == (job, "ok", job)
+    shop.check_once()
+    file = shop.stored.address_file
+    followed = ordito(shop.project.home, "queue", "follow", "i1", "--store-file", file, "-o", "json")
+    assert followed.code == 0, followed.both
+    assert json.loads(followed.out)["job"] == job

@@ -62,7 +62,7 @@ def queue(session: Session, request: WorkflowRequest, finish: Finish) -> ExitCod
     )
     queued = queue_item(store_request(settings, settings.ensemble), item, item.by.by)
     session.note(f"Item {queued} waits for the workers of the store.")
-    session.show(ItemData(queued, "waiting"))
+    session.show(ItemData(queued, "waiting"), lambda one, channel: channel.line(one.item))
     session.next(NextCommand(settings.command("queue", "follow", queued), "wait for its end"))
     return ExitCode.DONE
 

@@ -87,7 +87,7 @@ class ItemOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
     """What has become of an item."""
 
     status: str
-    """That of its job; or ``known`` where its job had ended before, ``nothing`` where there was nothing to do, and
+    """That of its job; or ``known`` where its job had ended long before, ``nothing`` where there was nothing to do, and
     ``refused`` where it was not carried out."""
 
     job: str = ""

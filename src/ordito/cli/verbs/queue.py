@@ -111,11 +111,13 @@ def _report(session: Session, item: str, outcome: ItemOutcome) -> ExitCode:
         why = f"{failure.message}; {failure.hint}" if failure.hint else failure.message
         session.note(printable(f"Item {item} was not carried out: {why}"))
         return ExitCode.INTERRUPTED if outcome.status == "cancelled" else ExitCode.REFUSED
-    if outcome.status == "known":
-        session.note(f"Job {outcome.job} of item {item} has ended; see `ordito jobs show {outcome.job}`.")
-        session.show(ItemData(item, "done", outcome.job, outcome.status))
-        return ExitCode.DONE
     report = msgspec.json.decode(outcome.report, type=JobReport | None)
+    if outcome.job and report is None:
+        session.note(f"Job {outcome.job} has ended ({outcome.status}); `ordito jobs show {outcome.job}` shows how.")
+        session.show(ItemData(item, "done", outcome.job, outcome.status))
+        if outcome.status == "cancelled":
+            return ExitCode.INTERRUPTED
+        return ExitCode.DONE if outcome.status in ("ok", "degraded") else ExitCode.JOB_FAILED
     return end_job(report, Ledger(), session, nothing="Nothing to do.")
 
 

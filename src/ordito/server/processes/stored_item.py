@@ -80,7 +80,7 @@ def _carried_out(item: PlanItem | ResumeItem, origin: str, requests: _Requests) 
     try:
         report = carry_out(item, requests.begins)
     except AlreadyBegun as found:
-        return ItemOutcome("known", found.job)
+        return _known(item.directory, found.job)
     except Fenced:
         raise
     except EXPECTED as error:
@@ -89,6 +89,14 @@ def _carried_out(item: PlanItem | ResumeItem, origin: str, requests: _Requests) 
             raise
         return ItemOutcome("refused", trouble=trouble_of(error, item.directory))
     return ItemOutcome("nothing") if report is None else ItemOutcome(report.status, report.job, plain(report))
+
+
+def _known(directory: str, job: str) -> ItemOutcome:
+    """What became of a job whose runner was killed before it could say so. Of those since when others have run, only
+    the records know."""
+    with read_ensemble(directory) as ensemble:
+        last = ensemble.status.last_job
+    return ItemOutcome(last.status if last is not None and last.id == job else "known", job)
 
 
 def _end(outcome: ItemOutcome) -> ItemEnd:
