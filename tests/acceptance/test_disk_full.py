@@ -21,9 +21,9 @@ MODE = "continue"
 NO_ROOM = """
 import contextlib, pathlib, sqlite3, time
 from ordito.engine import workers
-from ordito.ensemble import journal
+from ordito.ensemble import sqlite
 count = [0]
-def writing(db, path, doing, whole=journal.writing):
+def writing(db, path, doing, whole=sqlite.writing):
     if doing == "write to":
         count[0] += 1
     if count[0] <= {number} or doing not in ("write to", "close the job in"):
@@ -32,7 +32,7 @@ def writing(db, path, doing, whole=journal.writing):
     return full(path, doing)
 @contextlib.contextmanager
 def full(path, doing):
-    with journal.journal_explained(doing, path):
+    with sqlite.journal_explained(doing, path):
         error = sqlite3.OperationalError("database or disk is full")
         error.sqlite_errorname = "SQLITE_FULL"
         raise error
@@ -49,7 +49,7 @@ def let_all_end(db):
     until = time.monotonic() + 60
     while at_work(job) and time.monotonic() < until:
         pass
-journal.writing = writing
+sqlite.writing = writing
 """
 """From a number of writes of the journal on there is no room for another."""
 

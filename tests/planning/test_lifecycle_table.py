@@ -32,6 +32,7 @@ def test_install_in_the_order_of_the_normative_lifecycle() -> None:
     """R-5.8.5-13: node and relationship operations interleave; at one place TOSCA's come before Cloudify's."""
     assert [p.row.name for p in INSTALL] == [
         "Artifact.deploy",
+        "lifecycle.precreate",
         "Standard.create",
         "lifecycle.create",
         "relationship_lifecycle.preconfigure@source",
@@ -49,26 +50,29 @@ def test_install_in_the_order_of_the_normative_lifecycle() -> None:
         "delegate.reach",
         "Artifact.deploy_on_host",
         *AGENT,
+        "lifecycle.poststart",
         *LINKS,
         *WATCHING,
     ]
 
 
 def test_a_host_whose_address_comes_with_a_link_is_prepared_after_it() -> None:
-    assert [p.row.name for p in INSTALL_REACHED_BY_LINK][15:] == [
+    assert [p.row.name for p in INSTALL_REACHED_BY_LINK][16:] == [
         *LINKS,
         "delegate.reach",
         ARTIFACTS[1],
         *AGENT,
+        "lifecycle.poststart",
         *WATCHING,
     ]
-    assert INSTALL_REACHED_BY_LINK[:15] == INSTALL[:15]
+    assert INSTALL_REACHED_BY_LINK[:16] == INSTALL[:16]
 
 
 def test_uninstall_mirrors_it() -> None:
     assert [p.row.name for p in UNINSTALL] == [
         "Maintain.monitor_stop",
         "monitoring.stop",
+        "lifecycle.prestop",
         "monitoring_agent.stop",
         "monitoring_agent.uninstall",
         "Artifact.undeploy_from_host",
@@ -80,6 +84,7 @@ def test_uninstall_mirrors_it() -> None:
         "relationship_lifecycle.unlink@target",
         "Standard.delete",
         "lifecycle.delete",
+        "lifecycle.postdelete",
         "Artifact.undeploy",
     ]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.ensemble.backing import backing_of
 from ordito.ensemble.layout import MANIFEST, Layout
 from ordito.ensemble.status import Status
 from ordito.instances.records import Snapshot
@@ -24,6 +23,9 @@ class Place(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """How messages call the ensemble as a whole."""
+        # Who only names places, as completion does with each key that is pressed, needs no journals.
+        from ordito.ensemble.backing import backing_of
+
         return backing_of(self.layout).shown or self.shown
 
     def path(self, relative: str) -> str:

@@ -28,11 +28,11 @@ class CancelRequest(msgspec.Struct, frozen=True):
     wait_lock: float = 0.0
     """Seconds to wait for another command."""
 
-    by: str = ""
-    """Who asks through a server, "" for the user of this process."""
-
     commit: str = ""
     """Overrides the job's own setting for committing, if no process runs it any more."""
+
+    by: str = ""
+    """Who asks through a server, "" for the user of this process."""
 
 
 class CancelResult(msgspec.Struct, frozen=True):
