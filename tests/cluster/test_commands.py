@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ordito.cluster.connecting import StoreConnection
-from ordito.cluster.leases import WorkerLease, holder, take
+from ordito.cluster.leases import WorkerLease, holder, release, take
 from ordito.cluster.store import Store
 from tests.acceptance.busy import comparable, make_busy
 from tests.acceptance.program import completed_twice, environment, files_of, ordito, overlaps
@@ -161,7 +161,7 @@ def test_what_a_job_told_and_printed_is_seen_elsewhere_while_it_is_open(stored: 
 
 @pytest.mark.parametrize("is_lost", [False, True])
 def test_a_runner_carries_on_for_its_worker(stored: Stored, calm: Calm, is_lost: bool) -> None:
-    """In a process of its own, after an earlier runner of the same worker has ended; or it starts nothing, where the
+    """In a process of its own, in the epoch in which the worker holds the ensemble; or it starts nothing, where the
     worker was declared lost and somebody else has the ensemble."""
     killed = stored.run(*stored.deploying(), code=KILL_AT_RECORD.format(number=9))
     assert killed.code == -signal.SIGKILL
@@ -188,41 +188,40 @@ def test_a_runner_carries_on_for_its_worker(stored: Stored, calm: Calm, is_lost:
             assert stored.run("jobs", "resume", place="other").code == CODES["continue"]
         else:
             assert (done.returncode, done.stdout) == (0, "failed\n"), done.stderr
-            assert holder(link, ensemble) is None
+            found = holder(link, ensemble)
+            assert found is not None
+            assert (found.worker, found.epoch) == (lease.worker.id, epoch)
+            assert release(link, ensemble, lease.worker.id, epoch, "done")
     assert_ends_as(stored, calm, doubtful)
 
 
 RUNNER = """
 import os, sys
 from pathlib import Path
-from ordito.app.stores import resume_stored
+from ordito.app.stores import prepared
+from ordito.app.unattended import carry_out
+from ordito.app.work_items import ResumeItem
 from ordito.cluster.holding import ForkedWorker
 from ordito.cluster.keys import PoolKey
-from ordito.cluster.leases import declare_lost, since_boot
+from ordito.cluster.leases import declare_lost
 from ordito.cluster.connecting import StoreConnection
 from ordito.cluster.store import Store
 from ordito.cluster.stored import StoredEnsemble, stored_name
-from ordito.cli.conversation import CliConversation
-from ordito.cli.session import Session
-from ordito.cli.settings import GlobalSettings
 
 address, name, worker, epoch, home, *lost = sys.argv[1:]
 turns = []
-def launches_until():
+def may_launch():
     turns.append(1)
-    if not lost or len(turns) < 4:
-        return since_boot() + 60
+    if not lost or len(turns) != 4:
+        return True
     link = StoreConnection(address)
     declare_lost(link, worker)
     with Store(address).connection() as db:
         db.execute("UPDATE ordito.ensemble SET epoch = epoch + 1, holder = NULL")
-    return -1
-forked = ForkedWorker(worker, launches_until)
-stored = StoredEnsemble(
-    Store(address), stored_name(name), forked, PoolKey(""), lambda _: os._exit(77), ended=int(epoch)
-)
-report = resume_stored(stored, Path(home), CliConversation(Session(GlobalSettings(quiet=True, yes=True)))).report
-print(report.status)
+    return False
+forked = ForkedWorker(worker, int(epoch), may_launch)
+stored = StoredEnsemble(Store(address), stored_name(name), forked, PoolKey(""), lambda _: os._exit(77))
+print(carry_out(ResumeItem(prepared(stored, Path(home))), lambda _: None).status)
 
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,13 +16,12 @@ from ordito.ensemble.backing import put_behind
 from ordito.ensemble.journal_database import Fenced
 
 if TYPE_CHECKING:
-    from ordito.app.conversation import Conversation
-    from ordito.app.job.run import ResumeResult
+    from ordito.app.work_items import PlanItem
     from ordito.cluster.moving import Moved
     from ordito.cluster.store import StoreLook
     from ordito.cluster.stored import StoredEnsemble
 
-NEEDED = ("psycopg", "alembic", "sqlalchemy", "cryptography")
+NEEDED = ("psycopg", "alembic", "sqlalchemy", "cryptography", "dbos")
 """The modules of which one is missing where the extra `cluster` is not installed."""
 
 HOME_VARIABLE = "ORDITO_STORE_HOME"
@@ -75,25 +75,35 @@ def working_copy(request: StoreRequest, turned_away: Callable[[Fenced], None]) -
 
     store, name = store_at(request.address, request.file), stored_name(request.ensemble)
     stored = StoredEnsemble(store, name, OwnWorker(store.address), PoolKey(request.key), turned_away)
-    return _prepared(stored, _home(), whole=request.whole)
+    return prepared(stored, _home(), whole=request.whole)
 
 
-def resume_stored(stored: StoredEnsemble, home: Path, conversation: Conversation) -> ResumeResult:
-    """Carry on with the open job of an ensemble of a store, in this process, which a worker has forked for it (``home``
-    is that of the worker): what ``stored`` was made with says for which worker it is held, and after which epoch. The
-    lease is given back at the end. Raises ``StoreLocked`` where somebody else holds the ensemble, and what ``resume``
-    raises.
-    """
-    from ordito.app.job.run import ResumeRequest, resume
-
-    return resume(ResumeRequest(_prepared(stored, home, whole=False)), conversation)
-
-
-def _prepared(stored: StoredEnsemble, home: Path, *, whole: bool) -> str:
+def prepared(stored: StoredEnsemble, home: Path, *, whole: bool = False) -> str:
+    """The directory below ``home`` in which this process works on an ensemble of a store from now on, brought up to
+    date; ``whole`` with what closed jobs have printed and told. Raises ``EnsembleError``."""
     layout = stored.place_in(home)
     stored.look(layout, whole=whole)
     put_behind(layout, stored)
     return str(layout.root)
+
+
+def queue_item(request: StoreRequest, item: PlanItem, by: str) -> str:
+    """Let the workers of a store carry something out with an ensemble of it, which is made there if there is none yet;
+    returns the id of the item. Raises ``EnsembleError``."""
+    from ordito.cluster.address import store_at
+    from ordito.cluster.items import NewItem, add_item
+    from ordito.cluster.stored import stored_name
+
+    store, name = store_at(request.address, request.file), stored_name(request.ensemble)
+    ensemble = store.ensemble_id(name.project, name.name)
+    if not ensemble:
+        ensemble = secrets.token_hex(8)
+        store.add_ensemble(ensemble, name.project, name.name)
+    found = secrets.token_hex(8)
+    new = NewItem(id=found, ensemble=ensemble, kind="plan", request=msgspec.json.encode(item), by=by)
+    with store.connection() as db:
+        add_item(db, new)
+    return found
 
 
 def prepare_store(request: StoreRequest, *, is_new: bool) -> StoreChange:

@@ -6,7 +6,7 @@ from ordito.app.errors import Declined, JobUnfinished, NobodyToAsk, Refused
 from ordito.base.diagnostics import InvalidDocument
 from ordito.cli.diagnostics import as_json
 from ordito.cli.exit_codes import ExitCode
-from ordito.cli.places import AT_SERVER, LOCAL_ONLY
+from ordito.cli.places import AT_SERVER, LOCAL_ONLY, TO_WORKERS
 from ordito.cli.progress.report import NextCommand
 from ordito.cli.session import Session
 from ordito.cli.settings import GlobalSettings
@@ -37,7 +37,7 @@ def check_place(settings: GlobalSettings, verb: str) -> None:
     if settings.wants_store and settings.server:
         raise Refused("two-places", "an ensemble is at a server, or in a store", "give --server or --store, not both")
     if not settings.wanted_server or settings.wants_store:
-        if settings.detach or settings.wait_approval:
+        if settings.wait_approval or (settings.detach and not (settings.wants_store and verb in TO_WORKERS)):
             hint = "leave --detach and --wait-approval out, or give --server URL"
             raise Refused("needs-server", "only a server can go on without the command", hint)
         return

@@ -76,6 +76,9 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
         "serve": VerbEntry("serve", "Serve ensembles to several people, over HTTP."),
         "server": VerbEntry("server", "Check a server, back it up, and restore it."),
         "store": VerbEntry("store", "Keep ensembles in PostgreSQL, for many machines."),
+        "worker": VerbEntry("workers", "Carry out what waits in a store, on this machine."),
+        "workers": VerbEntry("workers", "Show the workers of a store; drain and forget them."),
+        "queue": VerbEntry("queue", "Show what waits in a store; hold it back."),
         "login": VerbEntry("signing_in", "Sign in at a server."),
         "whoami": VerbEntry("signing_in", "Show with whose rights commands ask a server."),
         "projects": VerbEntry("projects", "Show and make projects, and give roles in them."),
@@ -171,6 +174,21 @@ SECRETS_VERBS: Mapping[str, VerbEntry] = {
     "get": VerbEntry("secrets", "Show a secret."),
     "list": VerbEntry("secrets", "List the names of all secrets."),
     "rm": VerbEntry("secrets", "Delete secrets."),
+}
+
+WORKERS_VERBS: Mapping[str, VerbEntry] = {
+    "list": VerbEntry("workers", "List the workers of a store."),
+    "drain": VerbEntry("workers", "Let one hand over its jobs, and end."),
+    "lost": VerbEntry("workers", "Say that the machine of one is off."),
+    "forget": VerbEntry("workers", "Remove one from the list."),
+}
+
+QUEUE_VERBS: Mapping[str, VerbEntry] = {
+    "list": VerbEntry("queue", "List what waits, by pool and class."),
+    "hold": VerbEntry("queue", "Let nothing of a pool begin."),
+    "release": VerbEntry("queue", "Let it begin again."),
+    "follow": VerbEntry("queue", "Wait for the end of an item."),
+    "cancel": VerbEntry("queue", "Let the job of an item be ended."),
 }
 
 STORE_VERBS: Mapping[str, VerbEntry] = {

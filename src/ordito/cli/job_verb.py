@@ -108,12 +108,16 @@ def _finish(result: WorkflowResult, conversation: CliConversation, session: Sess
 
 
 def carry_out(session: Session, request: WorkflowRequest, finish: Finish, *, explains: bool = False) -> ExitCode:
-    """Plan, ask, carry out, and report the result, here or at the server that is named. With ``explains`` the
-    differences are shown first."""
+    """Plan, ask, carry out, and report the result: here, at the server that is named, or by workers of a store.
+    With ``explains`` the differences are shown first."""
     if session.settings.wanted_server:
         from ordito.cli import remote_jobs
 
         return remote_jobs.carry_out(session, request, finish, explains=explains)
+    if session.settings.detach:
+        from ordito.cli.queued import queue
+
+        return queue(session, request, finish)
     from ordito.app.workflow_run import run_workflow
     from ordito.cli.conversation import CliConversation
 

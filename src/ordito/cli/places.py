@@ -38,11 +38,23 @@ AT_SERVER = frozenset(
 )
 """The verbs that ask the server."""
 
+TO_WORKERS = frozenset({"deploy", "upgrade", "scale", "rollback", "undeploy", "stop", "start", "restart"})
+"""The verbs whose job can be left to the workers of a store."""
+
+ABOUT_STORE = frozenset(
+    {
+        *("store init", "store upgrade", "store status", "store import", "store export", "worker"),
+        *("workers list", "workers drain", "workers lost", "workers forget"),
+        *("queue list", "queue hold", "queue release", "queue follow", "queue cancel"),
+    }
+)
+"""The verbs that are about a store, and not about one of its ensembles."""
+
 ON_THIS_MACHINE = frozenset(
     {
         *("init", "doctor", "completion", "validate", "fmt", "schema", "compile"),
         *("server status", "server backup", "server restore", "server resume", "server audit verify"),
-        *("store init", "store upgrade", "store status", "store import", "store export"),
+        *ABOUT_STORE,
         *("package", "unpackage", "serve", "blocks list", "blocks show", "blocks test", "lifecycle import"),
     }
 )

@@ -303,7 +303,7 @@ def _at_server() -> list[click.Parameter]:
     """The options that only a server knows; they are kept with the settings."""
     kept: dict[str, Any] = {"expose_value": False, "callback": keep}
     return [
-        click.Option(["--detach"], is_flag=True, help="At a server: end once the plan is queued.", **kept),
+        click.Option(["--detach"], is_flag=True, help="At a server, or for workers of a store: only queue it.", **kept),
         click.Option(
             ["--wait-approval"],
             type=Duration(),

@@ -65,7 +65,7 @@ class GlobalSettings(msgspec.Struct, frozen=True):
     """The URL or the name of a server, None if none was given."""
 
     detach: bool = False
-    """With a server: whether the command ends once its plan is queued."""
+    """With a server, or the workers of a store: whether the command ends once it is queued."""
 
     wait_approval: float = 0.0
     """With a server: how many seconds to wait for approvals of others."""

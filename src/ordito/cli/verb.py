@@ -11,6 +11,7 @@ import click
 from ordito.cli.exit_codes import ExitCode
 from ordito.cli.help import VerbCommand
 from ordito.cli.options import global_options, input_options, inputs_of, settings_of
+from ordito.cli.places import ABOUT_STORE
 from ordito.cli.session import Session
 from ordito.cli.settings import COMMON_FORMATS, Format
 
@@ -54,7 +55,7 @@ def verb(
             session = Session(settings, page)
             try:
                 check_place(settings, page)
-                if settings.wants_store and not page.startswith("store"):
+                if settings.wants_store and page not in ABOUT_STORE:
                     from ordito.cli.in_store import settings_in_store
 
                     session.settings = settings_in_store(settings, page)

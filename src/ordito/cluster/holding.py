@@ -37,6 +37,11 @@ class Worker(Protocol):
     def id(self) -> str:
         """Its id."""
 
+    @property
+    def epoch(self) -> int:
+        """That in which the ensemble is held for it already, by somebody who gives it back; 0 where it is to be
+        taken."""
+
     def begin(self) -> None:
         """Be alive from now on. Raises ``EnsembleError``."""
 
@@ -50,6 +55,8 @@ class Worker(Protocol):
 
 class OwnWorker:
     """This process as a worker of its own, whose lease a thread renews."""
+
+    epoch = 0
 
     def __init__(self, address: str, lease: float = LEASE) -> None:
         self._address = address
@@ -135,13 +142,15 @@ class StoreLocked(Locked):
 
 
 class ForkedWorker:
-    """The worker that has forked this process, and renews its lease itself."""
+    """The worker that has forked this process to work on one ensemble: it renews its lease itself, and ends this
+    process if it is declared lost."""
 
-    def __init__(self, worker: str, launches_until: Callable[[], float]) -> None:
-        """``launches_until`` tells until when operations may be started, by the clock since boot (``WorkerLease``), and
-        -1 once the worker was declared lost."""
+    def __init__(self, worker: str, epoch: int, may_launch: Callable[[], bool]) -> None:
+        """``epoch`` is that in which this process holds the ensemble; ``may_launch`` tells whether operations may be
+        started now."""
         self.id = worker
-        self._launches_until = launches_until
+        self.epoch = epoch
+        self._may_launch = may_launch
 
     def begin(self) -> None:
         """See ``Worker``. It lives already."""
@@ -149,10 +158,8 @@ class ForkedWorker:
     def sure(self) -> bool:
         """See ``Worker``."""
         is_sure = True
-        while leases.since_boot() >= (until := self._launches_until()):
+        while not self._may_launch():
             is_sure = False
-            if until < 0:
-                break
             time.sleep(PAUSE)
         return is_sure
 
@@ -166,8 +173,6 @@ class Wanted(msgspec.Struct, frozen=True):
     id: str
     shown: str
     """How messages call it."""
-    ended: int = 0
-    """The epoch of an earlier runner of the same worker that has ended, which this process succeeds."""
 
 
 class LeaseLock:
@@ -190,7 +195,6 @@ class LeaseLock:
         self._ensemble = wanted.id
         self._shown = wanted.shown
         self._wait = wait
-        self._ended = wanted.ended
         self._local = DirectoryLock(layout, command=command, wait=wait)
         self.epoch = 0
         """That under which the ensemble is held, 0 where it is not."""
@@ -200,7 +204,8 @@ class LeaseLock:
         self._local.__enter__()
         try:
             self._worker.begin()
-            self.epoch = self._take()
+            self.epoch = self._worker.epoch or self._take()
+            leases.make_log_days(self._link)
         except BaseException:
             self._worker.end()
             self._local.__exit__(None, None, None)
@@ -209,9 +214,8 @@ class LeaseLock:
     def _take(self) -> int:
         give_up = time.monotonic() + self._wait
         while True:
-            epoch = leases.take(self._link, self._ensemble, self._worker.id, ended=self._ended)
+            epoch = leases.take(self._link, self._ensemble, self._worker.id)
             if epoch:
-                leases.make_log_days(self._link)
                 return epoch
             found = leases.holder(self._link, self._ensemble)
             if found is not None and _has_ended_here(found):
@@ -255,7 +259,7 @@ class LeaseLock:
     def _give_back(self, why: str) -> None:
         epoch, self.epoch = self.epoch, 0
         try:
-            if epoch:
+            if epoch and not self._worker.epoch:
                 leases.release(self._link, self._ensemble, self._worker.id, epoch, why)
         finally:
             self._worker.end()

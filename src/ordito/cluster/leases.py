@@ -37,17 +37,18 @@ VALUES (%(id)s, %(name)s, %(machine)s, %(boot)s, %(pool)s, %(reaches)s, %(slots)
 """
 
 RENEW = """
-UPDATE ordito.worker SET lease_until = clock_timestamp() + %(lease)s * interval '1 second'
+UPDATE ordito.worker SET lease_until = clock_timestamp() + %(lease)s * interval '1 second', cleared = false
 WHERE id = %(me)s AND state <> 'lost' RETURNING 1
 """
 
 LEAVE = """
-UPDATE ordito.worker SET state = 'ended', lease_until = clock_timestamp() WHERE id = %(me)s AND state <> 'lost'
-RETURNING 1
+UPDATE ordito.worker SET state = 'ended', lease_until = clock_timestamp(), cleared = false
+WHERE id = %(me)s AND state <> 'lost' RETURNING 1
 """
 
 DECLARE_LOST = (
-    "UPDATE ordito.worker SET state = 'lost', lease_until = clock_timestamp() WHERE id = %(worker)s RETURNING 1"
+    "UPDATE ordito.worker SET state = 'lost', lease_until = clock_timestamp(), cleared = false"
+    " WHERE id = %(worker)s RETURNING 1"
 )
 
 TAKE = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,16 +14,19 @@ import psycopg
 from ordito.cluster.connecting import SETTINGS, Connection, explained
 from ordito.ensemble.errors import EnsembleError
 
-NEWEST = "0001"
+NEWEST = "0002"
 """The version of the tables, after the newest of ``migrations``."""
 
-OLDEST = "0001"
+OLDEST = "0002"
 """The oldest version of the tables with which this version of Ordito works; one release may run beside the next."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 UPGRADING = 0x6F726474
 """The number of the advisory lock that whoever changes the tables holds."""
+
+UPGRADING_PAUSE = 0.2
+"""Seconds until it is tried again."""
 
 
 class StoredLook(msgspec.Struct, frozen=True):
@@ -69,8 +73,12 @@ class Store(msgspec.Struct, frozen=True):
         from alembic.config import Config
         from sqlalchemy import NullPool, create_engine
 
+        from ordito.cluster.dbos import make_tables
+
         with self.connection() as db:
-            db.execute("SELECT pg_advisory_lock(%s)", (UPGRADING,))
+            # Who waited for it in the database would keep an old snapshot there, for whose end the other one waits.
+            while db.execute("SELECT pg_try_advisory_lock(%s)", (UPGRADING,)).fetchone() != (True,):
+                time.sleep(UPGRADING_PAUSE)
             found = version(db)
             if found > NEWEST:
                 raise _newer(found)
@@ -84,6 +92,7 @@ class Store(msgspec.Struct, frozen=True):
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
                 connection.commit()
+            make_tables(self.address)
 
     def check(self) -> None:
         """Raise ``EnsembleError`` where the tables are missing, too old, or newer than this version of Ordito knows."""
@@ -116,6 +125,15 @@ class Store(msgspec.Struct, frozen=True):
             query = "SELECT id FROM ordito.ensemble WHERE project = %s AND name = %s"
             found = db.execute(query, (project, name)).fetchone()
             return "" if found is None else str(found[0])
+
+    def ensemble_name(self, ensemble: str) -> tuple[str, str]:
+        """The project and the name of an ensemble. Raises ``EnsembleError``, also where there is none of this id."""
+        with self.connection() as db:
+            query = "SELECT project, name FROM ordito.ensemble WHERE id = %s"
+            found = db.execute(query, (ensemble,)).fetchone()
+        if found is None:
+            raise EnsembleError(f"there is no ensemble {ensemble} in {self}", "see `ordito store status`")
+        return str(found[0]), str(found[1])
 
     def look(self) -> StoreLook:
         """What is in it. Raises ``EnsembleError``."""

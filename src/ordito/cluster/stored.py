@@ -65,22 +65,21 @@ class StoredEnsemble:
         worker: Worker,
         key: PoolKey,
         turned_away: Callable[[Fenced], None] = lambda _: None,
-        *,
-        ended: int = 0,
+        patience: float = READING,
     ) -> None:
-        """``turned_away`` as for ``PostgresDatabase``; ``ended`` as for ``Wanted``. Raises ``EnsembleError`` where
-        the store cannot be reached, or has tables of another version."""
+        """``turned_away`` as for ``PostgresDatabase``; ``patience`` as for ``StoreConnection``, for what is not written
+        by a job. Raises ``EnsembleError`` where the store cannot be reached, or has tables of another version."""
         store.check()
         self._store = store
         self._name = name
         self._worker = worker
         self._key = key
         self._turned_away = turned_away
-        self._ended = ended
+        self._patience = patience
         found = store.ensemble_id(name.project, name.name)
         self.is_there = bool(found)
         self.id = found or secrets.token_hex(8)
-        self._link = StoreConnection(store.address, READING)
+        self._link = StoreConnection(store.address, patience)
         self._lock: LeaseLock | None = None
         self._copy: WorkingCopy | None = None
 
@@ -105,7 +104,7 @@ class StoredEnsemble:
         if not self.is_there:
             self._store.add_ensemble(self.id, self._name.project, self._name.name)
             self.is_there = True
-        wanted = Wanted(self.id, str(self._name), self._ended)
+        wanted = Wanted(self.id, str(self._name))
         self._lock = LeaseLock(layout, self._link, self._worker, wanted, command, wait)
         return self._lock
 
@@ -135,4 +134,8 @@ class StoredEnsemble:
     def read_journal(self, layout: Layout) -> EnsembleJournal | None:
         """See ``Backing``."""
         use_vault(layout)
-        return EnsembleJournal(PostgresDatabase(self._store.address, self.id, 0, READING)) if self.is_there else None
+        return (
+            EnsembleJournal(PostgresDatabase(self._store.address, self.id, 0, self._patience))
+            if self.is_there
+            else None
+        )

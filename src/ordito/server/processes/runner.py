@@ -13,6 +13,7 @@ from types import FrameType
 
 import msgspec
 
+from ordito.app.job.report import JobReport
 from ordito.app.surroundings import enter
 from ordito.app.unattended import carry_out, handle_notices
 from ordito.app.work_items import NoticesItem, WorkItem
@@ -106,12 +107,21 @@ def _outcome(item: WorkItem, news: _NewsFile) -> News:
     except AlreadyBegun as found:
         return Already(found.job)
     except EXPECTED as error:
-        diagnostics = error.diagnostics if isinstance(error, InvalidDocument | PlanRefused) else ()
-        return NotDone(Trouble(seen_from(failure_of(error), item.directory), findings_data(diagnostics)))
+        return NotDone(trouble_of(error, item.directory))
     except Exception:  # noqa: BLE001  the border of this process: the server says that there is a fault
         with contextlib.suppress(OSError):
             sys.stderr.write(traceback.format_exc())
         return Faulty()
-    if report is None:
-        return NothingToDo()
-    return Finished(report.job, report.status, msgspec.Raw(msgspec.json.encode(report, enc_hook=encode_hook)))
+    return NothingToDo() if report is None else Finished(report.job, report.status, plain(report))
+
+
+def plain(report: JobReport) -> msgspec.Raw:
+    """The report of a job as JSON, without sensitive values."""
+    return msgspec.Raw(msgspec.json.encode(report, enc_hook=encode_hook))
+
+
+def trouble_of(error: Exception, directory: str) -> Trouble:
+    """Why a work item was not carried out, from one of ``EXPECTED``, for somebody who does not know the directory of
+    its ensemble."""
+    diagnostics = error.diagnostics if isinstance(error, InvalidDocument | PlanRefused) else ()
+    return Trouble(seen_from(failure_of(error), directory), findings_data(diagnostics))

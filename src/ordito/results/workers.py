@@ -1,0 +1,119 @@
+"""What commands say of the workers and the queues of a store."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ordito.results.answer import ResultData
+from ordito.results.failure import Trouble
+
+NONE = msgspec.Raw(b"null")
+
+
+class WorkerData(msgspec.Struct, frozen=True):
+    """A worker."""
+
+    id: str
+    """Another one at each start."""
+
+    name: str
+    pool: str
+    state: str
+    """``ready``, ``draining``, ``ended``, ``lost``, or ``silent`` where its lease has run out."""
+
+    slots: int
+    """How many items it carries out at one time."""
+
+    busy: int
+    """How many it carries out now."""
+
+    version: str
+    """The version of Ordito."""
+
+    lease: float
+    """The seconds for which its lease goes on; negative for those since when it has ended."""
+
+
+class WorkersData(ResultData, frozen=True, tag="ordito.workers/1"):
+    """The workers of a store."""
+
+    workers: tuple[WorkerData, ...]
+
+
+class QueueData(msgspec.Struct, frozen=True, rename={"klass": "class"}):
+    """The items of one class of a pool that are not done."""
+
+    pool: str
+    klass: str
+    """``urgent``, ``normal`` or ``background``."""
+
+    waiting: int
+    """Not let into the queues yet."""
+
+    queued: int
+    """In the queues, and not claimed by a worker."""
+
+    running: int
+    attention: int
+    """Taken over again and again without getting on: not delivered any more."""
+
+    oldest: float
+    """For how many seconds the oldest one waits that no worker has claimed."""
+
+    held: bool
+    """Whether nothing of the pool is let in."""
+
+    workers: bool
+    """Whether a worker of the pool has lived within the last minute."""
+
+
+class StuckData(msgspec.Struct, frozen=True):
+    """An item that needs attention."""
+
+    item: str
+    ensemble: str
+    pool: str
+
+
+class QueuesData(ResultData, frozen=True, tag="ordito.queues/1"):
+    """The queues of a store."""
+
+    queues: tuple[QueueData, ...]
+    stuck: tuple[StuckData, ...]
+    """The first hundred items that need attention."""
+
+
+class ItemOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What has become of an item."""
+
+    status: str
+    """That of its job; or ``known`` where its job had ended long before, ``nothing`` where there was nothing to do, and
+    ``refused`` where it was not carried out."""
+
+    job: str = ""
+    report: msgspec.Raw = NONE
+    """The report of its job (``app.job.report.JobReport``), null where there is none."""
+
+    trouble: Trouble | None = None
+    """Why it was not carried out."""
+
+
+class ItemData(ResultData, frozen=True, tag="ordito.item/1"):
+    """An item that waits for the workers of a store, or has ended."""
+
+    item: str
+    state: str
+    """``waiting``, ``queued``, ``attention`` or ``done``."""
+
+    job: str = ""
+    status: str = ""
+    """As ``ItemOutcome`` has it, once it is done."""
+
+
+class OperatedData(ResultData, frozen=True, tag="ordito.operated/1"):
+    """Something was asked of a worker, a pool or an item."""
+
+    done: str
+    """``draining``, ``lost``, ``forgotten``, ``held``, ``released`` or ``cancelling``."""
+
+    name: str
