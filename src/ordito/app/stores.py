@@ -69,13 +69,15 @@ def working_copy(request: StoreRequest, turned_away: Callable[[Fenced], None]) -
     this process. Raises ``EnsembleError``."""
     # Without a store nothing of it is imported.
     from ordito.cluster.address import store_at
-    from ordito.cluster.holding import OwnWorker
+    from ordito.cluster.holding import OwnWorker, place_id
     from ordito.cluster.keys import PoolKey
     from ordito.cluster.stored import StoredEnsemble, stored_name
 
     store, name = store_at(request.address, request.file), stored_name(request.ensemble)
-    stored = StoredEnsemble(store, name, OwnWorker(store.address), PoolKey(request.key), turned_away)
-    return prepared(stored, _home(), whole=request.whole)
+    home = _home()
+    worker = OwnWorker(store.address, place=place_id(home))
+    stored = StoredEnsemble(store, name, worker, PoolKey(request.key), turned_away)
+    return prepared(stored, home, whole=request.whole)
 
 
 def prepared(stored: StoredEnsemble, home: Path, *, whole: bool = False) -> str:

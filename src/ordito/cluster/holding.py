@@ -18,13 +18,14 @@ from ordito import __version__
 from ordito.cluster import leases
 from ordito.cluster.connecting import StoreConnection
 from ordito.cluster.leases import LEASE, LeaseHolder, WorkerLease, WorkerLost, WorkerRow
-from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.git.sharing import asks_for_lock
 from ordito.ensemble.keeping import KeptCommits
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import DirectoryLock
 from ordito.ensemble.owner import Locked, current_user, process_space, start_of
 from ordito.ensemble.sqlite import OLDEST, VERSION
+from ordito.source.new_files import fresh_name
 
 PAUSE = 0.25
 """Seconds between two attempts to take an ensemble, and between two to renew a lease that could not be renewed."""
@@ -45,6 +46,10 @@ class Worker(Protocol):
     def begin(self) -> None:
         """Be alive from now on. Raises ``EnsembleError``."""
 
+    @property
+    def may_launch(self) -> bool:
+        """Whether operations may be started now: its lease has surely not run out."""
+
     def sure(self) -> bool:
         """Wait until its lease has surely not run out, or it was declared lost. Returns whether the lease may not have
         run out meanwhile."""
@@ -58,7 +63,8 @@ class OwnWorker:
 
     epoch = 0
 
-    def __init__(self, address: str, lease: float = LEASE) -> None:
+    def __init__(self, address: str, lease: float = LEASE, place: str = "") -> None:
+        """``place`` is the id of its home."""
         self._address = address
         self._seconds = lease
         name = f"{current_user()}@{socket.gethostname()}"
@@ -68,6 +74,7 @@ class OwnWorker:
             name=name,
             machine=_machine(),
             boot=process_space(),
+            place=place,
             version=__version__,
             formats=(OLDEST, VERSION),
         )
@@ -83,6 +90,12 @@ class OwnWorker:
             self._lease = WorkerLease(self._address, self._row, self._seconds)
             self._thread = threading.Thread(target=self._renew, args=(self._lease,), name="lease", daemon=True)
             self._thread.start()
+
+    @property
+    def may_launch(self) -> bool:
+        """See ``Worker``."""
+        lease = self._lease
+        return lease is not None and lease.may_launch and not self._lost
 
     def sure(self) -> bool:
         """See ``Worker``."""
@@ -154,6 +167,11 @@ class ForkedWorker:
 
     def begin(self) -> None:
         """See ``Worker``. It lives already."""
+
+    @property
+    def may_launch(self) -> bool:
+        """See ``Worker``."""
+        return self._may_launch()
 
     def sure(self) -> bool:
         """See ``Worker``."""
@@ -264,6 +282,22 @@ class LeaseLock:
         finally:
             self._worker.end()
             self._local.__exit__(None, None, None)
+
+
+def place_id(home: Path) -> str:
+    """The id of a home, made when there is none: what ran in it is asked for by that, whatever the machine is called
+    and however often it was started since. Raises ``EnsembleError``."""
+    path = home / "place"
+    with explained("read", path):
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            fresh = fresh_name(path)
+            fresh.write_text(f"{secrets.token_hex(8)}\n", encoding="ascii")
+            # Several processes may do it at one time: the first one counts.
+            with suppress(FileExistsError):
+                os.link(fresh, path)
+            fresh.unlink()
+        return path.read_text(encoding="ascii").strip()
 
 
 def _machine() -> str:

@@ -26,13 +26,24 @@ from ordito import __version__
 from ordito.cluster.admission import admit
 from ordito.cluster.connecting import Connection, StoreConnection
 from ordito.cluster.dispatch import Delivery, Dispatch, shares
+from ordito.cluster.holding import place_id
 from ordito.cluster.items import ATTENTION, DEFAULT_POOL, QUEUED, claim, taken_over
-from ordito.cluster.leases import BOOT, LEASE, WorkerLease, WorkerLost, WorkerRow, declare_lost, holder, release
+from ordito.cluster.keys import PoolKey
+from ordito.cluster.leases import (
+    BOOT,
+    HANDED_OVER,
+    LEASE,
+    WorkerLease,
+    WorkerLost,
+    WorkerRow,
+    declare_lost,
+    holder,
+    release,
+)
 from ordito.cluster.takeover import EVERY, take_over
 from ordito.cluster.worker_forks import Forks, Runner
 from ordito.cluster.worker_runner import (
     DONE,
-    HANDED_OVER,
     HELD,
     STALE,
     Cancel,
@@ -62,6 +73,9 @@ SUCCESSION = 60.0
 
 LEAST_DISK = 1 << 30
 """Bytes of room that the home of a worker has to have."""
+
+DRAINED = "drained"
+"""Why a tenure has ended whose process was killed while its worker was draining."""
 
 MACHINE = Path("/etc/machine-id")
 
@@ -117,6 +131,7 @@ class Worker:
         self._dispatch = dispatch
         self._log = log
         self._home = _Home(settings.home)
+        self._place = place_id(settings.home)
         self._link = StoreConnection(settings.address)
         self._link_lock = threading.Lock()
         former = self._home.former
@@ -144,9 +159,8 @@ class Worker:
         then, in another process; and ``EnsembleError``."""
         pool = {"pool": self._settings.pool}
         self._ask(lambda link: link.ask("use", lambda db: db.execute(POOL, pool).rowcount, lambda _: None))
-        threads = [
-            threading.Thread(target=work, daemon=True) for work in (self._renew, self._admit, self._look, self._keep)
-        ]
+        beside = (self._renew, self._admit, self._look, self._keep, self._run_errands)
+        threads = [threading.Thread(target=work, daemon=True) for work in beside]
         for thread in threads:
             thread.start()
         serving = self._dispatch.serve(self._settings.pool, self._me, self._settings.slots, self.carry_out)
@@ -239,7 +253,7 @@ class Worker:
                 self._log(f"item {running.item} needs attention: it does not get on")
                 self._let_go(ensemble, ended, ATTENTION)
             elif state == QUEUED and self._asked_to_drain.is_set():
-                self._let_go(ensemble, ended, HANDED_OVER)
+                self._let_go(ensemble, ended, DRAINED)
                 self._again(running.item, running.number, 0.0)
             if state != QUEUED or self._asked_to_drain.is_set():
                 return
@@ -341,6 +355,16 @@ class Worker:
                     running.tell(Cancel(how))
         link.close()
 
+    def _run_errands(self) -> None:
+        """Answer what is asked about operations that ran in this home, until the worker has ended."""
+        from ordito.cluster.errands import carry_out_errands
+
+        link = StoreConnection(self._settings.address, patience=0.0)
+        key = PoolKey(self._settings.key)
+        while not self._is_over.wait(KEEPING):
+            self._try(lambda: carry_out_errands(link, self._settings.home, self._place, key))
+        link.close()
+
     def _is_suspending(self) -> bool:
         return self._asked_to_drain.is_set() and self._settings.finish <= 0.0
 
@@ -390,6 +414,7 @@ class Worker:
             name=name,
             machine=_first_line(MACHINE) or name,
             boot=_first_line(Path(BOOT)),
+            place=self._place,
             pool=given.pool,
             reaches=given.reaches,
             slots=given.slots,

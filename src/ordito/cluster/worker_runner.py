@@ -19,7 +19,7 @@ import msgspec
 
 from ordito.cluster.connecting import StoreConnection
 from ordito.cluster.items import ItemState, Tenure, finish, state_of
-from ordito.cluster.leases import release, since_boot, take
+from ordito.cluster.leases import HANDED_OVER, release, since_boot, take
 from ordito.ensemble.journal_database import Fenced
 
 LONGEST = 1 << 16
@@ -71,12 +71,10 @@ class Ended(msgspec.Struct, frozen=True, tag="ended"):
     """What has become of the delivery."""
 
     how: str
-    """``DONE``, ``HANDED_OVER``, ``HELD`` or ``STALE``."""
+    """``DONE``, ``HANDED_OVER`` (not done, and the ensemble is given back), ``HELD`` or ``STALE``."""
 
 
 DONE = "done"
-HANDED_OVER = "handed over"
-"""Not done, and the ensemble is given back."""
 HELD = "held"
 """Somebody who lives holds the ensemble."""
 STALE = "stale"
