@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 import msgspec
 import pytest
@@ -501,9 +501,20 @@ def test_a_check_that_does_not_end_is_ended_by_cancelling(at_once: bool) -> None
 class SilentMachine(FakeExecutor):
     """Does not say how s0 has ended before s1 has."""
 
+    def __init__(self, world: World, settled: Mapping[str, Outcome] | None = None) -> None:
+        super().__init__(world, settled=settled)
+        self.known = asyncio.Event()
+        end = world.end
+
+        def ended(step: str) -> None:
+            end(step)
+            if step == "s1":
+                self.known.set()
+
+        world.end = ended  # type: ignore[method-assign]
+
     async def settle(self, doubt: InDoubt) -> Outcome | None:
-        while "s1" not in self.world.completed:
-            await asyncio.sleep(0)
+        await self.known.wait()
         return await super().settle(doubt)
 
 
