@@ -45,6 +45,9 @@ if [ $ORDITO_STEP = {GATED} ]; then until [ -e "$HOME/gate" ]; do sleep 0.05; do
 
 STEPS = ["first_1.Standard.create", "first_1.Standard.start", GATED, "second_1.Standard.start"]
 
+APART = "setsid bash -c 'echo $$ >$HOME/apart; exec sleep 300' >/dev/null 2>&1 &"
+"""A process in a session of its own."""
+
 LEASE = "2s"
 
 
@@ -83,6 +86,23 @@ class Shop:
     def open(self) -> None:
         (self.project.home / "gate").touch()
 
+    def let_gated_wait_apart(self) -> None:
+        """Let the gated operation start something in a session of its own first."""
+        self._begin_with(f"if [ $ORDITO_STEP = {GATED} ]; then {APART} fi")
+
+    def let_first_leave_a_daemon(self) -> None:
+        """Let the first operation start something that lives on."""
+        self._begin_with(f"if [ $ORDITO_STEP = {STEPS[0]} ]; then {APART} fi")
+
+    def apart(self) -> int:
+        """The process that was started apart, 0 as long as there is none."""
+        path = self.project.home / "apart"
+        return int(path.read_text() or 0) if path.exists() else 0
+
+    def _begin_with(self, line: str) -> None:
+        script = self.project.service.with_name("do.sh")
+        script.write_text(script.read_text().replace("set -eu\n", f"set -eu\n{line}\n"))
+
     def workers_lost(self, name: str) -> None:
         """Say that the machine of a worker is off."""
         said = ordito(self.project.home, "workers", "lost", name, "--store-file", self.stored.address_file)
@@ -113,10 +133,10 @@ class Shop:
 class CommandWorker:
     """A worker, started as people start one."""
 
-    def __init__(self, shop: Shop, name: str) -> None:
+    def __init__(self, shop: Shop, name: str, *more: str) -> None:
         home = shop.project.home
         words = ["worker", "--store-file", str(shop.stored.address_file), "--home", str(home / name)]
-        words += ["--name", name, "--lease", LEASE, "--poll", "0.1s"]
+        words += ["--name", name, "--lease", LEASE, "--poll", "0.1s", *more]
         words += ["--key", str(shop.key)] if shop.key.exists() else []
         self._log = home / f"{name}.log"
         with self._log.open("ab") as log:

@@ -112,7 +112,7 @@ def test_an_older_epoch_changes_nothing(store: Store, name: str) -> None:
                 "log": b"l",
             }
             statement = STATEMENTS[name]
-            query = statement if isinstance(statement, bytes) else statement.encode()
+            query = statement if isinstance(statement, bytes) else str(statement).encode()
             return db.cursor(binary=True).execute(query, given).rowcount
 
         before = everything(db)

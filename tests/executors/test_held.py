@@ -26,6 +26,7 @@ class KnownHold:
     def __init__(self, epoch: Epoch, elsewhere: Outcome | None = None, *, is_elsewhere: bool = False) -> None:
         self.epoch = epoch
         self.is_sure = True
+        self.is_guarded = False
         self.waited = 0
         self._is_elsewhere = is_elsewhere
         self._elsewhere = elsewhere

@@ -138,6 +138,11 @@ class StoreHold:
         """See ``Hold``."""
         return self._worker.may_launch
 
+    @property
+    def is_guarded(self) -> bool:
+        """See ``Hold``."""
+        return self._worker.is_guarded
+
     async def be_sure(self) -> None:
         """See ``Hold``."""
         while not self._worker.may_launch:

@@ -50,6 +50,10 @@ class Worker(Protocol):
     def may_launch(self) -> bool:
         """Whether operations may be started now: its lease has surely not run out."""
 
+    @property
+    def is_guarded(self) -> bool:
+        """Whether a guard ends what it has at work once it is gone."""
+
     def sure(self) -> bool:
         """Wait until its lease has surely not run out, or it was declared lost. Returns whether the lease may not have
         run out meanwhile."""
@@ -62,6 +66,7 @@ class OwnWorker:
     """This process as a worker of its own, whose lease a thread renews."""
 
     epoch = 0
+    is_guarded = False
 
     def __init__(self, address: str, lease: float = LEASE, place: str = "") -> None:
         """``place`` is the id of its home."""
@@ -158,11 +163,12 @@ class ForkedWorker:
     """The worker that has forked this process to work on one ensemble: it renews its lease itself, and ends this
     process if it is declared lost."""
 
-    def __init__(self, worker: str, epoch: int, may_launch: Callable[[], bool]) -> None:
+    def __init__(self, worker: str, epoch: int, may_launch: Callable[[], bool], *, is_guarded: bool = False) -> None:
         """``epoch`` is that in which this process holds the ensemble; ``may_launch`` tells whether operations may be
         started now."""
         self.id = worker
         self.epoch = epoch
+        self.is_guarded = is_guarded
         self._may_launch = may_launch
 
     def begin(self) -> None:

@@ -7,6 +7,7 @@ that has ended too early. Whether an item is done is decided by its row in the s
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import random
 import secrets
@@ -111,6 +112,12 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     version: str = ""
     formats: tuple[int, int] = (0, 0)
+    limit: int = -1
+    """The descriptor of the ``LaunchLimit`` that its guard looks at, negative for none."""
+
+    is_guarded: bool = False
+    """Whether it runs under its guard."""
+
     variables: Mapping[str, str] = {}
     """The environment of runners."""
 
@@ -142,7 +149,7 @@ class Worker:
         self._home.belongs_to(self._me)
         name = settings.name or socket.gethostname()
         self._lease = WorkerLease(settings.address, self._row(name), settings.lease)
-        handle = LaunchLimit.handle()
+        handle = settings.limit if settings.limit >= 0 else LaunchLimit.handle()
         self._limit = LaunchLimit(handle)
         self._limit.put(self._lease.launches_until)
         self._forks = Forks(settings.entry, (self._home.handle,), handle, settings.variables)
@@ -174,6 +181,8 @@ class Worker:
         if self._lost is not None:
             self._kill_all()
             raise self._lost
+        # Nothing is at work any more, so its guard needs no sign of life.
+        self._limit.put(math.inf)
         self._lease.leave()
         self._forks.close()
         self._home.left()
@@ -229,6 +238,7 @@ class Worker:
                 ended,
                 str(self._settings.home),
                 self._settings.key,
+                self._settings.is_guarded,
             )
             try:
                 runner = self._forks.start(task)
@@ -415,6 +425,7 @@ class Worker:
             machine=_first_line(MACHINE) or name,
             boot=_first_line(Path(BOOT)),
             place=self._place,
+            is_guarded=given.is_guarded,
             pool=given.pool,
             reaches=given.reaches,
             slots=given.slots,
@@ -536,9 +547,12 @@ def main(handle: int, poll: str) -> None:
     """Be a worker, by its settings as JSON in a file in memory. One that was declared lost begins anew, in the same
     process."""
     from ordito.cluster.dbos import DbosDispatch
+    from ordito.cluster.worker_guard import end_with_parent
 
     text = os.pread(handle, os.fstat(handle).st_size, 0)
     settings = msgspec.json.decode(text, type=WorkerSettings, dec_hook=lambda kind, value: kind(value))
+    if settings.is_guarded:
+        end_with_parent()
     settings = msgspec.structs.replace(settings, variables=dict(os.environ), version=__version__)
     try:
         worker = Worker(settings, DbosDispatch(settings.address, float(poll)), to_stderr)

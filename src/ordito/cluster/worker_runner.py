@@ -48,6 +48,9 @@ class RunnerTask(msgspec.Struct, frozen=True):
     key: str = ""
     """The file with the key of its pool, "" for none."""
 
+    is_guarded: bool = False
+    """Whether the worker runs under its guard."""
+
 
 class Ping(msgspec.Struct, frozen=True, tag="ping"):
     """Asks whether the runner is there."""
@@ -97,13 +100,18 @@ class LaunchLimit:
         os.ftruncate(found, LIMIT.size)
         return found
 
+    @property
+    def until(self) -> float:
+        """Until when, by the clock since boot."""
+        return float(LIMIT.unpack_from(self._memory, 0)[0])
+
     def put(self, until: float) -> None:
         """Let operations be launched until a moment."""
         LIMIT.pack_into(self._memory, 0, until)
 
     def is_open(self) -> bool:
         """Whether operations may be launched now."""
-        return bool(since_boot() < LIMIT.unpack_from(self._memory, 0)[0])
+        return since_boot() < self.until
 
 
 class HeldItem:

@@ -111,7 +111,7 @@ class LocalAttempt:
             if (gate := self._surroundings.gate) is None:
                 return self._start(command)
             await gate.be_sure()
-            with gate.launching():
+            with gate.launching(self.mark):
                 return self._start(command)
         except Unusable as error:
             return await self._refused(Ending.NOT_STARTED, str(error))
@@ -120,6 +120,11 @@ class LocalAttempt:
         except asyncio.CancelledError:
             await self._clean()
             raise
+
+    @property
+    def mark(self) -> Marker:
+        """What identifies its processes."""
+        return Marker(self.invocation.job, self.invocation.step, self._surroundings.area)
 
     async def finish(self) -> Outcome:
         """Clean up after the process has ended; returns the outcome."""
@@ -254,7 +259,7 @@ class LocalAttempt:
         invocation, surroundings = self.invocation, self._surroundings
         self._process = OperationProcess(
             command,
-            Marker(invocation.job, invocation.step, surroundings.area),
+            self.mark,
             invocation.timeout,
             surroundings.patience,
             ProcessListener(self._take, self._take_end, surroundings.left),

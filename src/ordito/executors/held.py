@@ -10,12 +10,13 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 
 from ordito.executors.copies import Unusable
+from ordito.executors.process_table import Marker
 from ordito.work.invocation import Ending, Epoch, Executor, Hold, InDoubt, Invocation, Outcome, Progress
 
 TAKEN_OVER = "another worker has taken this ensemble over"
@@ -68,12 +69,53 @@ class EpochFile:
         return handle
 
 
+class AtWork:
+    """What is at work in the directory of an ensemble, for the guard of its worker: a file for each mark. What ended
+    without that anybody has seen it keeps its file, and is looked for in vain."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, mark: Marker) -> None:
+        """Say that something begins. Raises ``OSError``."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._path(mark).write_bytes(msgspec.json.encode(mark))
+
+    def remove(self, mark: Marker) -> None:
+        """Say that it has ended."""
+        with suppress(OSError):
+            self._path(mark).unlink()
+
+    def _path(self, mark: Marker) -> Path:
+        return self._folder / f"{mark.number:x}"
+
+
+AT_WORK = "at-work"
+
+
+def forget_mark(base: str, mark: Marker) -> None:
+    """It was found out how something has ended: what it has left is nothing at work. ``base`` is the folder of the work
+    directories."""
+    AtWork(Path(base).with_name(AT_WORK)).remove(mark)
+
+
+def marks_in(home: Path) -> list[Marker]:
+    """The marks of all that is at work in the home of a worker."""
+    found: list[Marker] = []
+    for path in home.glob(f"ensembles/*/*/.ordito/{AT_WORK}/*"):
+        # It may have ended just now, or be written just now, before anything begins.
+        with suppress(OSError, msgspec.DecodeError):
+            found.append(msgspec.json.decode(path.read_bytes(), type=Marker))
+    return found
+
+
 class LaunchGate:
     """Lets operations begin on this machine."""
 
-    def __init__(self, hold: Hold, epochs: EpochFile) -> None:
+    def __init__(self, hold: Hold, epochs: EpochFile, marks: AtWork) -> None:
         self._hold = hold
         self._epochs = epochs
+        self._marks = marks
         self._entered: Epoch | None = None
 
     async def be_sure(self) -> None:
@@ -81,10 +123,15 @@ class LaunchGate:
         if not self._hold.is_sure:
             await self._hold.be_sure()
 
+    def has_ended(self, mark: Marker) -> None:
+        """Nothing of what was begun under a mark is at work any more."""
+        if self._hold.is_guarded:
+            self._marks.remove(mark)
+
     @contextmanager
-    def launching(self) -> Iterator[None]:
-        """Begin something inside of the ``with`` statement. Raises ``Unusable`` where somebody else has taken the
-        ensemble over, and ``OSError``."""
+    def launching(self, mark: Marker) -> Iterator[None]:
+        """Begin something under a mark inside of the ``with`` statement. Raises ``Unusable`` where somebody else has
+        taken the ensemble over, and ``OSError``."""
         epoch = self._hold.epoch
         if self._entered != epoch:
             if not self._epochs.enter(epoch):
@@ -93,6 +140,8 @@ class LaunchGate:
         with self._epochs.at(epoch) as may_begin:
             if not may_begin:
                 raise Unusable(f"it was not started: {TAKEN_OVER}")
+            if self._hold.is_guarded:
+                self._marks.put(mark)
             yield
 
 

@@ -13,7 +13,7 @@ from ordito.executors.ansible.executor import AnsibleExecutor
 from ordito.executors.attempt import AttemptSurroundings, LocalAttempt
 from ordito.executors.copies import remove_pending_copies
 from ordito.executors.environment import EnvironmentFiles, base_environment
-from ordito.executors.held import TAKEN_OVER, EpochFile, HeldExecutor, LaunchGate
+from ordito.executors.held import AT_WORK, TAKEN_OVER, AtWork, EpochFile, HeldExecutor, LaunchGate, forget_mark
 from ordito.executors.operation_process import ProcessTimeouts, end_processes
 from ordito.executors.outcomes import is_result_of, outcome_left_behind
 from ordito.executors.output_pipe import Stream, Watch, reap_when_ended
@@ -167,6 +167,7 @@ class LocalExecutor:
         if outcome is None:
             # What it wrote when it was told to end is not how it ended.
             self._drop_results(job, step)
+        forget_mark(self._slots.base, Marker(job, step, self._slots.base))
         # The slot of a known outcome stays: this process, too, may die before the outcome is written down.
         return outcome
 
@@ -199,6 +200,8 @@ class LocalExecutor:
 
     def _forget(self, attempt: LocalAttempt) -> None:
         self._running.pop(attempt.invocation.step, None)
+        if (gate := self._surroundings.gate) is not None:
+            gate.has_ended(attempt.mark)
         if attempt.is_slot_clean:
             # Not at once: what is started in this turn of the loop was allowed to start before this step's outcome
             # could be written down, and must not overwrite its result.
@@ -278,7 +281,7 @@ def local_executors(base: str | os.PathLike[str], area: str = "", hold: Hold | N
     if hold is None:
         return (LocalExecutor(base), AnsibleExecutor(playbooks).for_ensemble(area))
     epochs = EpochFile(Path(base).with_name(EPOCH))
-    gate = LaunchGate(hold, epochs)
+    gate = LaunchGate(hold, epochs, AtWork(Path(base).with_name(AT_WORK)))
     own = LocalExecutor(base, gate=gate), AnsibleExecutor(playbooks).for_ensemble(area, gate)
     return tuple(HeldExecutor(executor, hold, epochs) for executor in own)
 

@@ -219,6 +219,10 @@ class Hold(Protocol):
     def is_sure(self) -> bool:
         """Whether operations may be started now: nobody else can have taken it over."""
 
+    @property
+    def is_guarded(self) -> bool:
+        """Whether a guard ends what is at work on this machine once this process and its worker are gone."""
+
     async def be_sure(self) -> None:
         """Wait until operations may be started. Where somebody else has taken it over, this process ends."""
 

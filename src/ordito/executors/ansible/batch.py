@@ -176,18 +176,24 @@ class Batch:
             self._process = self._begun(command)
         else:
             await gate.be_sure()
-            with gate.launching():
+            with gate.launching(self._mark):
                 self._process = self._begun(command)
         started = self._process.started(self.slot.path)
         for step, ticket in self._tickets.items():
             ticket.stream.put((step, started))
         self._judge(await self._ended)
+        if gate is not None:
+            gate.has_ended(self._mark)
+
+    @property
+    def _mark(self) -> Marker:
+        assert self._contents is not None
+        return Marker(self._first.job, self._contents.marker, self._tools.area)
 
     def _begun(self, command: ProcessCommand) -> OperationProcess:
-        assert self._contents is not None
         return OperationProcess(
             command,
-            Marker(self._first.job, self._contents.marker, self._tools.area),
+            self._mark,
             self._first.timeout,
             self._tools.patience,
             ProcessListener(self._take, self._ended.set_result, self._tools.left),

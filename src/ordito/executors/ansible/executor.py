@@ -27,7 +27,7 @@ from ordito.executors.ansible.files import (
 from ordito.executors.ansible.program import FURTHER, end_in_containers, end_masters, find_program
 from ordito.executors.copies import remove_pending_copies
 from ordito.executors.environment import base_environment
-from ordito.executors.held import LaunchGate
+from ordito.executors.held import LaunchGate, forget_mark
 from ordito.executors.operation_process import ProcessTimeouts, end_processes
 from ordito.executors.output_pipe import Watch, reap_when_ended
 from ordito.executors.process_table import Marker
@@ -245,6 +245,7 @@ class AnsibleExecutor:
         for step in contents.steps.values():
             remove_pending_copies(step.job, step.step, slot)
         remove(slot.tree)
+        forget_mark(self._slots.base, marker)
         return unended
 
     def _take_care_of(self, pid: int) -> None:

@@ -41,7 +41,7 @@ _ITEM: msgspec.json.Decoder[PlanItem | ResumeItem] = msgspec.json.Decoder(PlanIt
 def run(held: HeldItem) -> ItemEnd:
     """Carry an item out, see ``RunItem``; its outcome is an ``ItemOutcome`` as JSON."""
     store = Store(held.task.address)
-    worker = ForkedWorker(held.tenure.worker, held.tenure.epoch, held.may_launch)
+    worker = ForkedWorker(held.tenure.worker, held.tenure.epoch, held.may_launch, is_guarded=held.task.is_guarded)
     name = StoredName(*store.ensemble_name(held.tenure.ensemble))
     key = PoolKey(held.task.key)
     directory = prepared(StoredEnsemble(store, name, worker, key, _leave, patience=math.inf), held.home)
