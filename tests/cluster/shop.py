@@ -45,6 +45,20 @@ if [ $ORDITO_STEP = {GATED} ]; then until [ -e "$HOME/gate" ]; do sleep 0.05; do
 
 STEPS = ["first_1.Standard.create", "first_1.Standard.start", GATED, "second_1.Standard.start"]
 
+TOKEN_INPUT = """\
+topology_template:
+  inputs:
+    token: { type: string, metadata: { sensitive: "true" } }
+"""
+
+TOKEN_NODE = """\
+second:
+      type: two.Node
+      requirements: [ { peer: first } ]
+      interfaces:
+        Standard:
+          operations: { create: { inputs: { TOKEN: { get_input: token } } } }"""
+
 APART = "setsid bash -c 'echo $$ >$HOME/apart; exec sleep 300' >/dev/null 2>&1 &"
 """A process in a session of its own."""
 
@@ -93,6 +107,16 @@ class Shop:
     def let_first_leave_a_daemon(self) -> None:
         """Let the first operation start something that lives on."""
         self._begin_with(f"if [ $ORDITO_STEP = {STEPS[0]} ]; then {APART} fi")
+
+    def ask_for_a_token(self) -> None:
+        """Let the gated operation get an input that is sensitive, and write it down."""
+        service = self.project.service
+        service.write_text(
+            service.read_text()
+            .replace("topology_template:\n", TOKEN_INPUT)
+            .replace("second: { type: two.Node, requirements: [ { peer: first } ] }", TOKEN_NODE)
+        )
+        self._begin_with(f"if [ $ORDITO_STEP = {GATED} ]; then printf %s $TOKEN >$HOME/token; fi")
 
     def apart(self) -> int:
         """The process that was started apart, 0 as long as there is none."""

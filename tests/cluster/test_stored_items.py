@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 
 import pytest
@@ -11,6 +12,8 @@ import pytest
 from tests.acceptance.program import ordito
 from tests.cluster.shop import SERVICE, Shop, Started
 from tests.support.serving import until
+
+CANARY = "canary-in-a-store"
 
 
 @pytest.mark.parametrize("successor", ["one", "other"])
@@ -116,3 +119,39 @@ def test_an_item_whose_job_has_ended_begins_no_other(shop: Shop, started: Starte
     followed = ordito(shop.project.home, "queue", "follow", "i1", "--store-file", file, "-o", "json")
     assert followed.code == 0, followed.both
     assert json.loads(followed.out)["job"] == job
+
+
+def test_a_job_is_cancelled_from_another_machine(shop: Shop, started: Started) -> None:
+    """As one that runs here: whoever carries it out is asked."""
+    shop.add("i1")
+    started("one")
+    shop.wait_until_gated()
+    asked = shop.stored.run("jobs", "cancel", "--now", place="two")
+    assert asked.code == 0, asked.both
+    _, outcome = shop.ended("i1")
+    assert outcome.status == "cancelled"
+
+
+def test_a_worker_needs_no_files_of_who_asks(shop: Shop, started: Started) -> None:
+    """The service is in the store with the item, and what is sensitive is sealed with the key of the workers."""
+    shop.open()
+    shop.ask_for_a_token()
+    made = ordito(shop.project.home, "store", "init", "--store-file", shop.stored.address_file, "--key", shop.key)
+    assert made.code == 0, made.both
+    words = [*shop.stored.deploying(), "-i", f"token={CANARY}", "--detach", "-o", "json"]
+    refused = shop.stored.run(*words)
+    assert refused.code == 3, refused.both
+    assert "--key FILE" in refused.both
+    left = shop.stored.run(*words, "--key", str(shop.key))
+    assert left.code == 0, left.both
+    item = json.loads(left.out)["item"]
+    shutil.rmtree(shop.project.service.parent)
+    started("one")
+    _, outcome = shop.ended(item)
+    assert (outcome.status, outcome.trouble) == ("ok", None)
+    shop.check_once()
+    assert (shop.project.home / "token").read_text() == CANARY
+    ((request, body),) = shop.rows("SELECT request, outcome FROM ordito.item")
+    for row in (request, body):
+        assert isinstance(row, bytes)
+        assert CANARY.encode() not in row

@@ -14,6 +14,7 @@ import msgspec
 from ordito.cluster.connecting import StoreConnection
 from ordito.cluster.errands import StoreHold
 from ordito.cluster.holding import LeaseLock, Wanted, Worker, place_id
+from ordito.cluster.items import cancel_item_of
 from ordito.cluster.keys import PoolKey
 from ordito.cluster.postgres import PostgresDatabase
 from ordito.cluster.store import Store
@@ -111,6 +112,11 @@ class StoredEnsemble:
         wanted = Wanted(self.id, str(self._name))
         self._lock = LeaseLock(layout, self._link, self._worker, wanted, command, wait)
         return self._lock
+
+    def cancel_elsewhere(self, how: str) -> bool:
+        """See ``Backing``. An item is heard of by the worker that carries it out, or by its successor; a command that
+        runs its job itself hears nobody from elsewhere."""
+        return self.is_there and cancel_item_of(self._link, self.id, how)
 
     def hold(self) -> Hold:
         """See ``Backing``."""

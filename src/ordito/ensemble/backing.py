@@ -62,6 +62,10 @@ class Backing(Protocol):
     def lock(self, layout: Layout, command: str, wait: float) -> EnsembleLock:
         """The lock, which is not taken yet; ``wait`` is how many seconds to try."""
 
+    def cancel_elsewhere(self, how: str) -> bool:
+        """Ask whoever works on it on another machine to end its job, ``CANCEL`` or ``NOW``; returns whether somebody
+        hears it."""
+
     def hold(self) -> Hold | None:
         """How this process holds it, where other machines may take it over; None where none can."""
 
@@ -84,6 +88,10 @@ class DirectoryBacking:
     def lock(self, layout: Layout, command: str, wait: float) -> EnsembleLock:
         """See ``Backing``."""
         return WorkLock(layout, command, wait)
+
+    def cancel_elsewhere(self, how: str) -> bool:
+        """See ``Backing``."""
+        return False
 
     def hold(self) -> Hold | None:
         """See ``Backing``."""
