@@ -99,4 +99,4 @@ def as_in_a_directory(found: object) -> object:
         return {key: as_in_a_directory(value) for key, value in found.items()}
     if isinstance(found, list):
         return [as_in_a_directory(item) for item in found]
-    return re.sub(r"(\.\./)+busy", "BUSY", found) if isinstance(found, str) else found
+    return re.sub(r"(\.\./)+busy|HOME/busy(?=/service)", "BUSY", found) if isinstance(found, str) else found

@@ -35,6 +35,7 @@ from ordito.ensemble.store import read_ensemble
 from ordito.results.failure import EXPECTED, Failure, Trouble
 from ordito.results.workers import ItemOutcome
 from ordito.server.processes.runner import plain, trouble_of
+from ordito.source.opening import use_sent
 
 PAUSE = 0.1
 """Seconds between two attempts to ask a job that is about to begin."""
@@ -74,19 +75,19 @@ def _item(held: HeldItem, directory: str, key: PoolKey) -> PlanItem | ResumeItem
         return ResumeItem(directory)
     if isinstance(item, PlanItem):
         if item.package:
-            fields = {**item.asked.fields, "service": _package(held, item.package)}
-            item = msgspec.structs.replace(item, asked=msgspec.structs.replace(item.asked, fields=fields))
+            service = str(item.asked.fields.get("service", ""))
+            use_sent(service, _package(held, item.package, Path(service).stem))
         return msgspec.structs.replace(item, by=msgspec.structs.replace(item.by, origin=held.task.item))
     return item
 
 
-def _package(held: HeldItem, digest: str) -> str:
-    """The archive of a service, fetched where this home does not have it."""
-    path = held.home / "packages" / f"{digest}.csar"
+def _package(held: HeldItem, digest: str, name: str) -> str:
+    """The archive of a service, fetched where this home does not have it, under the name of the service."""
+    path = held.home / "packages" / digest / f"{name}.csar"
     if not path.exists():
         with closing(StoreConnection(held.task.address)) as link:
             ((_, content),) = Trees(link).bodies([digest])
-        path.parent.mkdir(mode=0o700, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(path, [content])
     return str(path)
 
