@@ -747,7 +747,7 @@ def test_a_plan_has_one_job_if_the_server_is_killed_at_any_change(tmp_path: Path
 
 
 def events_of(server: Served) -> int:
-    with sqlite3.connect(server.home / "server.db") as db:
+    with contextlib.closing(sqlite3.connect(server.home / "server.db")) as db:
         return int(db.execute("SELECT count(*) FROM event WHERE type = 'plan.changed'").fetchone()[0])
 
 
