@@ -299,7 +299,8 @@ class Answers(http.server.BaseHTTPRequestHandler):
 server, asked = http.server.HTTPServer(("127.0.0.1", 0), Answers), []
 threading.Thread(target=server.serve_forever, daemon=True).start()
 port = server.server_port
-leads = {"inside.test": ["127.0.0.1"], "moves.test": ["127.0.0.1", "169.254.169.254"], "cloud.test": ["169.254.169.254"]}
+leads = {"inside.test": ["127.0.0.1"], "moves.test": ["127.0.0.1", "169.254.169.254"]}
+leads |= {"cloud.test": ["169.254.169.254"], "git.test": ["127.0.0.1"]}
 real = socket.getaddrinfo
 def resolve(host, *more, **named):
     if host in leads:
@@ -311,7 +312,6 @@ from ordito.source.tree import Folder
 import ordito.source.reach as reach
 egress = (f"inside.test:{port}", f"moves.test:{port}:private", f"cloud.test:{port}:private", f"git.test:{port}:private")
 reach._PROCESS.reach = reach.Reachable(("/",), (), frozenset(egress))
-leads["git.test"] = ["127.0.0.1"]
 files = RemoteFiles(Folder("."), Network.ALLOWED)
 for url in ("http://inside.test:PORT/a", "git+http://inside.test:PORT/a.git#:a", "http://moves.test:PORT/b",
             "http://cloud.test:PORT/c", "git+http://git.test:PORT/d.git#:a"):

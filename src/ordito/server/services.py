@@ -20,6 +20,7 @@ from ordito.server.database.tables import ANSWERS, SETTINGS
 from ordito.server.identity.signing_in import prune
 from ordito.server.limits import DeniedRows, Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
+from ordito.server.live.statuses import asking
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
 from ordito.server.outgoing.sources import GitSources, SourceParts
@@ -82,7 +83,7 @@ class Services:
         self.answers = Answers(self.queries)
         self.packages = PackageStore(home)
         self.outbox = OutboxTail(database)
-        self.topics = Topics(self.outbox)
+        self.topics = Topics(self.outbox, asking(self.queries))
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
         self.denied = DeniedRows()
