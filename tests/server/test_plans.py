@@ -194,6 +194,8 @@ def test_what_cannot_be_planned_is_refused_with_its_findings(server: Served) -> 
     assert (plan["state"], plan["problem"]["failure"]["code"]) == ("refused", "plan-refused")
     [found] = plan["problem"]["diagnostics"]
     assert (found["code"], found["line"] > 0) == ("count-out-of-bounds", True)
+    upgrade = next(step for step in plan["problem"]["failure"]["next"] if step.get("words") == ["upgrade"])
+    assert (upgrade["method"], upgrade["path"]) == ("POST", f"/api/v1/{SHOP}/plans"), "and the request that helps"
 
 
 def test_what_somebody_else_did_meanwhile(server: Served, shop: Shop) -> None:
