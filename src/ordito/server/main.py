@@ -26,7 +26,7 @@ from sqlalchemy.exc import DatabaseError
 
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import current_user
-from ordito.server.application import application, openapi
+from ordito.server.application import API, application
 from ordito.server.connections import PatientConnection, most_connections
 from ordito.server.database.database import Database
 from ordito.server.database.tables import ENSEMBLES, PROJECTS, USERS
@@ -99,7 +99,7 @@ def _serve(home: Path, listen: str, ensembles: list[Path], *, opens: bool) -> in
             reads = tuple(str(home / one) for one in settings.reads)
             inherited = GivenToChildren(bare_environment(os.environ, settings.variables), umask)
             link = sandboxed(database, home, inherited, reads) if isolated else ForkLink(inherited)
-            services = Services(home, settings, database, link, sealer, openapi)
+            services = Services(home, settings, database, link, sealer, API)
             services.port = listener.getsockname()[1]
             services.packages.start()
             database.read_now(services.packages.forget_others)

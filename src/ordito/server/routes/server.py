@@ -149,7 +149,7 @@ async def _set_settings(call: ApiCall) -> Reply:
 
 
 async def _openapi(call: ApiCall) -> Reply:
-    return Reply(call.services.openapi())
+    return Reply(call.services.api.openapi())
 
 
 TABLE = (
