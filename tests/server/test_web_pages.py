@@ -99,6 +99,29 @@ def test_what_is_no_page_is_a_problem(anybody: Client, path: str) -> None:
     assert (answer.status, answer.data["code"]) == (404, "unknown-page")
 
 
+def test_a_browser_that_is_led_to_no_page_gets_one_that_says_so(anybody: Client) -> None:
+    accept = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    answer = asked(anybody, "/nothing/here", **accept)
+    assert (answer.status, answer.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
+    assert (answer.headers["Vary"], answer.headers["Cache-Control"]) == ("Accept", "no-store")
+    assert answer.body == asked(anybody, "/").body
+    for path in ("/api/v2", "/api/v1/nothing", "/assets/none.js"):
+        problem = asked(anybody, path, **accept)
+        assert (problem.status, problem.data["code"]) == (404, "unknown-page")
+
+
+def test_the_page_of_a_code_is_one_for_browsers_and_markdown_for_others(anybody: Client) -> None:
+    plain = asked(anybody, "/problems/locked")
+    assert plain.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert "Accept," in plain.headers["Vary"]
+    assert plain.body.startswith(b"## locked")
+    shown = asked(anybody, "/problems/locked", Accept="text/html")
+    assert shown.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "sha256-" in shown.headers["Content-Security-Policy"]
+    assert b"<h1>Another command works on the ensemble</h1>" in shown.body
+    assert b"<code>ordito jobs unlock</code>" in shown.body
+
+
 def test_pages_are_only_read(anybody: Client) -> None:
     answer = anybody.ask("POST", "/sign-in", {})
     assert answer.status == 404

@@ -12,7 +12,7 @@ import { Wait } from "../../parts/wait.tsx";
 
 /** Groups of users, who share the roles that are given to the group. */
 export function Groups(): ReactNode {
-  const groups = useLook("GET /groups", {});
+  const groups = useLook("GET /groups", {}, { topics: ["audit"], when: (action) => action.startsWith("group.") });
   const remove = useChange("DELETE /groups/{group}", ["GET /groups"]);
   const [edited, setEdited] = useState<GroupData>();
   const [gone, setGone] = useState<GroupData>();
