@@ -119,10 +119,10 @@ def as_html(page: Page) -> Iterator[str]:
     yield from _paragraphs(explanation(page.text, page.sections))
     if page.command:
         yield from _paragraphs(f"{OF_COMMANDS} {page.command}")
-    yield from _listings(page.example)
+    yield from _listings(page.example, "with the fault")
     yield "<h2>What to do</h2>"
     yield from _paragraphs(page.mend)
-    yield from _listings(page.mended)
+    yield from _listings(page.mended, "without it")
     yield "</main></body></html>"
 
 
@@ -134,10 +134,10 @@ def _paragraphs(written: str) -> Iterator[str]:
         yield f"<p>{QUOTED.sub(CODE_ELEMENT, as_text(paragraph))}</p>"
 
 
-def _listings(documents: Mapping[str, str]) -> Iterator[str]:
+def _listings(documents: Mapping[str, str], how: str) -> Iterator[str]:
     for name, content in documents.items():
         # Whoever cannot use a mouse scrolls it too.
-        yield f'<pre tabindex="0" role="region" aria-label="{as_text(name)}">{as_text(content.rstrip())}</pre>'
+        yield f'<pre tabindex="0" role="region" aria-label="{as_text(name)} {how}">{as_text(content.rstrip())}</pre>'
 
 
 OF_COMMANDS = "Where a command refuses with this code:"

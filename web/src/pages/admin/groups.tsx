@@ -23,7 +23,7 @@ export function Groups(): ReactNode {
     {
       id: "do",
       head: "Actions",
-      width: "11rem",
+      width: "13rem",
       cell: (one) => (
         <span className="row-actions">
           <Action name={`Change ${one.name}`} does={() => setEdited(one)}>
