@@ -149,6 +149,14 @@ def loaded(parts: dict[str, dict[str, list[str]]], name: str) -> set[str]:
     return found | {str(part["file"]), *part.get("css", ()), *part.get("assets", ())}
 
 
+def test_nothing_moves_but_what_people_move() -> None:
+    """No animation and no transition, with or without the wish for less motion: old figures are dimmed at once."""
+    styles = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "web" / "src").rglob("*.css"))
+    said = re.findall(r"^\s*(?:animation|transition)[\w-]*: *([^;]+);", styles, re.MULTILINE)
+    assert sorted(said) == ["figure-old 0s 2s forwards", "none !important", "none !important"]
+    assert re.findall(r"@keyframes ([\w-]+)", styles) == ["figure-old"]
+
+
 def test_it_is_small(anybody: Client) -> None:
     parts = json.loads((FOLDER / "parts.json").read_text(encoding="utf-8"))
     size = sizes()
