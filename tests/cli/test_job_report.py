@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.course import Attempt, CourseStep, JobCourse, Outcome
+from ordito.app.course import Attempt, CourseStep, JobCourse, StepOutcome
 from ordito.authoring.graph import Graph, GraphConnection, GraphNode
 from ordito.results.report.bars import MOST_ROWS
 from ordito.results.report.content import NO_LOG, LogExcerpt, ReportContent
@@ -115,7 +115,7 @@ def written(found: ReportContent) -> str:
 def test_hostile_names_and_outputs_stay_texts() -> None:
     steps = []
     for number, bad in enumerate(HOSTILE):
-        outcome = Outcome(bad, tail=(bad, bad))
+        outcome = StepOutcome(bad, tail=(bad, bad))
         attempts = [Attempt(1_000.0 + number, 1_001.0 + number, "failed", outcome)]
         steps.append(
             CourseStep(

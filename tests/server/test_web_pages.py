@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
+from starlette.requests import Request
 
-from ordito.server.web_pages import FOLDER
+from ordito.server.web_pages import FOLDER, WebPages
 from tests.support.real.needs import lacking
 from tests.support.serving import Answer, Client, Served
 from tools import web_types
@@ -166,3 +167,12 @@ def test_it_is_small(anybody: Client) -> None:
     assert sum(size[name] for name in topology - first) <= 65 * KIB
     # Every page is a part of its own, loaded when it is opened: nobody loads all of it.
     assert sum(size.values()) <= 260 * KIB
+
+
+def test_without_the_web_ui_it_is_said_how_to_build_it(tmp_path: Path) -> None:
+    pages = WebPages(tmp_path)
+    scope = {"type": "http", "method": "GET", "path": "/inbox", "headers": [(b"accept", b"text/html")]}
+    answer = pages.answer(Request(scope))
+    assert answer is not None
+    assert (answer.status_code, b"./run web" in answer.body) == (404, True)
+    assert pages.missing(Request({**scope, "path": "/nothing"})) is None

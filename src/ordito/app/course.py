@@ -31,7 +31,7 @@ NOT_NEEDED = "not needed"
 STEP_STATES = (PENDING, RUNNING, WAITING, SUCCEEDED, NO_OP, FAILED, SKIPPED, NOT_NEEDED, INTERRUPTED)
 
 
-class Outcome(msgspec.Struct, frozen=True, gc=False):
+class StepOutcome(msgspec.Struct, frozen=True, gc=False):
     """How a step or an attempt ended."""
 
     message: str = ""
@@ -42,7 +42,7 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     """The last lines that it printed, if it failed."""
 
 
-NO_OUTCOME = Outcome()
+NO_OUTCOME = StepOutcome()
 
 # They are made step by step while a file is read, of which there may be hundreds of thousands: so they are not frozen,
 # and hold what was read of an event as it is.
@@ -56,7 +56,7 @@ class Attempt(msgspec.Struct, gc=False):
 
     ended: float | None = None
     state: str = RUNNING
-    outcome: Outcome = NO_OUTCOME
+    outcome: StepOutcome = NO_OUTCOME
 
 
 class CourseStep(msgspec.Struct):
@@ -79,7 +79,7 @@ class CourseStep(msgspec.Struct):
     at: float = 0.0
     """When it ended, or was said not to run; 0 before."""
 
-    outcome: Outcome = NO_OUTCOME
+    outcome: StepOutcome = NO_OUTCOME
     """How it ended, or its last attempt."""
 
     because: str = ""
@@ -217,7 +217,7 @@ class EventLine(AttemptLine, frozen=True, gc=False):
     far: str = ""
     artifact: str = ""
     host: str = ""
-    outcome: Outcome = NO_OUTCOME
+    outcome: StepOutcome = NO_OUTCOME
     attempts: int = 1
     seconds: float = 0.0
     declared: str = ""
@@ -409,7 +409,7 @@ def _recorded(change: ConfigChange) -> CourseStep:
     began = _seconds(change.start)
     state = NO_OP if change.outcome == NO_OP else SUCCEEDED if change.outcome in WELL else FAILED
     ended = began + (change.seconds or 0.0)
-    outcome = Outcome(change.summary, change.exit_code, change.output)
+    outcome = StepOutcome(change.summary, change.exit_code, change.output)
     ran = [Attempt(began, ended, state, outcome)] if began and state != NO_OP else []
     return CourseStep(
         step_of(change),
