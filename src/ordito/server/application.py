@@ -85,6 +85,8 @@ def _pages(services: Services) -> _Endpoint:
             check_host(services, request)
             if request.method in ("GET", "HEAD") and (found := pages.answer(request)) is not None:
                 return found
+            if request.method in ("GET", "HEAD") and (found := pages.missing(request)) is not None:
+                return found
             near = nearest(request.url.path, {route.path for route in ROUTES})
             hint = f"did you mean {near[0]}?" if near else "see /api/v1/openapi.json"
             raise ApiProblem("unknown-page", f"there is no {request.url.path[:200]}", hint)

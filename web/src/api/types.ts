@@ -1314,6 +1314,12 @@ export interface LastJob {
   status: string;
 }
 
+/** When a secret was set through a server, and by whom. */
+export interface LastSetData {
+  by: string;
+  at: string;
+}
+
 /** What a request may use. */
 export interface Limits {
   requests?: number;
@@ -2355,6 +2361,7 @@ export interface Secret {
 export interface SecretNamesData {
   format: "ordito.secrets-list/1";
   secrets: string[];
+  last?: Record<string, LastSetData>;
 }
 
 /** The server: its version, and how to sign in. */
