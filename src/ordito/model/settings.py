@@ -411,11 +411,18 @@ SECRET = "ordito.secret"
 """The metadata of an input that is a secret of this name where nobody gives it another value."""
 
 
+OUTPUT = "ordito.output"
+"""The metadata of an input that is an output of another service where nobody gives it another value: the name of the
+service, or ``@`` and the input that names it, and that of the output."""
+
+OF_INPUTS = frozenset({SECRET, OUTPUT})
+
+
 def metadata_of_property(metadata: Mapping[str, Scalar] | None, what: str, diagnostics: Diagnostics) -> dict[str, str]:
     """The metadata of the definition of a property, as they are written; wrong settings among them are reported. Only
     a "property" has any (``what``)."""
     for name, value in (metadata or {}).items():
-        if name == SECRET and what == "input":
+        if name in OF_INPUTS and what == "input":
             continue
         if name.startswith(PREFIX) and (name != UPDATE or what != "property"):
             near = _did_you_mean(nearest(name, (UPDATE,))) if what == "property" else ""

@@ -37,6 +37,9 @@ OF_FABRIC = (
 )
 """The inputs of what fabric runs that are none of its variables."""
 
+DEPLOYMENT = "cloudify.artifacts.Deployment"
+"""The type of what is done with another service that stands for a node."""
+
 LIFECYCLE = "cloudify.interfaces.relationship_lifecycle"
 SIDES = ("source", "target")
 WORKFLOWS = {"deploy": "install", "undeploy": "uninstall", "upgrade": "update", "run": "execute_operation"}
@@ -50,12 +53,28 @@ ADDRESSES = ("ip", "private_address", "public_address")
 EXPLICIT_RETRIES = 60
 
 
+class OwnProgram(msgspec.Struct, frozen=True):
+    """How a script calls this program itself, for services that stand for nodes: the words of the command, and the
+    directory of the ensemble."""
+
+    words: tuple[str, ...]
+    directory: str
+
+
 class ScriptContexts:
     """Makes the documents of a job's scripts."""
 
     def __init__(
-        self, service: Service, snapshot: Snapshot, evaluator: Evaluator, masking: Masking, deployment: str, job: str
+        self,
+        service: Service,
+        snapshot: Snapshot,
+        evaluator: Evaluator,
+        masking: Masking,
+        deployment: str,
+        job: str,
+        program: OwnProgram | None = None,
     ) -> None:
+        self._program = program
         self._service = service
         self._snapshot = snapshot
         self._evaluator = evaluator
@@ -89,6 +108,8 @@ class ScriptContexts:
             "inputs": {name: value for name, value in inputs.items() if name != PROCESS},
             "text": implementation.properties.get("text"),
         }
+        if self._program is not None and implementation.kinds[0] == DEPLOYMENT:
+            found["program"] = {"words": list(self._program.words), "directory": self._program.directory}
         if relationship is None:
             found["instance"] = self._instance(place.instance, related=True)
         else:

@@ -1,6 +1,6 @@
 """Which instances of two nodes are pairs of a relationship: an instance and its host; otherwise all of one node with
-all of the other, each of the source with one of the target, as Cloudify's ``connection_type`` says, or with those in its
-own replica of a scaling group.
+all of the other, each of the source with one of the target, as Cloudify's ``connection_type`` says, or with those in
+its own replica of a scaling group.
 """
 
 from __future__ import annotations

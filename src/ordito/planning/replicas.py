@@ -38,7 +38,9 @@ class Replicas:
         self._draft = draft
         self._of_node = of_node
         self._groups = replicated_groups(draft.service)
-        self._members: dict[str, frozenset[str]] = {g.name: frozenset(g.members) for gs in self._groups.values() for g in gs}
+        self._members: dict[str, frozenset[str]] = {
+            g.name: frozenset(g.members) for gs in self._groups.values() for g in gs
+        }
         self._ranks: dict[tuple[str, bool], dict[str, int]] = {}
         self._dealt: dict[tuple[str, str, bool], dict[int, list[PlannedInstance]]] = {}
         self._counts: dict[tuple[str, bool], int] = {}

@@ -54,10 +54,7 @@ def install_waits(draft: Draft, words: Words = UP) -> None:
             what = f"{node.name} requires {relationship.target} ({relationship.requirement})"
             reason = draft.why(f"{what}: {words.needed.format(node.name)}")
             if relationship.is_hosting:
-                for source in sources:
-                    host = draft.host_of(source)
-                    if host is not None and host.up is not None:
-                        _wait(draft, host, source, reason)
+                _wait_for_hosts(draft, sources, reason)
                 continue
             if awaited:
                 _wait_for_operation(draft, sources, relationship, awaited, pairing)
@@ -70,6 +67,13 @@ def install_waits(draft: Draft, words: Words = UP) -> None:
                 continue
             targets = [m for m in draft.of_node.get(relationship.target, ()) if m.up is not None]
             _all_wait_for_all(draft, sources, targets, words, reason, joins, after_failure=after_failure)
+
+
+def _wait_for_hosts(draft: Draft, sources: list[PlannedInstance], reason: int) -> None:
+    for source in sources:
+        host = draft.host_of(source)
+        if host is not None and host.up is not None:
+            _wait(draft, host, source, reason)
 
 
 # Of a node whose relationship names an operation of the target, that operation alone is waited for.

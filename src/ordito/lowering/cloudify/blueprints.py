@@ -15,11 +15,11 @@ from ordito.lowering.cloudify.parts import FOLDER, Part, Parts, version_of
 from ordito.lowering.cloudify.schemas import Schemas
 from ordito.lowering.cloudify.templates import TemplatesOf
 from ordito.lowering.cloudify.types import TypesOf
-from ordito.lowering.cloudify.values import Values, is_call
+from ordito.lowering.cloudify.values import PARENT, Values, is_call
 from ordito.lowering.cloudify.words import in_words_of_blueprints
 from ordito.lowering.making import sequence, text
 from ordito.source.loader import Document
-from ordito.source.nodes import Node, Scalar
+from ordito.source.nodes import Mapping, Node, Scalar
 from ordito.source.package import Package
 from ordito.source.scalars import core_value
 from ordito.syntax.dialects import LOWERED
@@ -50,10 +50,12 @@ def read_blueprint(document: Document, file: str, package: Package, diagnostics:
     """Read a blueprint and all that it imports; None, with the reason in ``diagnostics``, where it is none."""
     diagnostics.wording = in_words_of_blueprints
     parts = Parts(package, diagnostics)
+    diagnostics.way = parts.way
     parts.gather(document, file)
     if not parts.found:
         return None
     merged = merge(parts.found, parts.dialect, diagnostics)
+    merged["plugins"].update(parts.aliased())
     if parts.incomplete:
         for section in merged.sections.values():
             section.all_lost = True
@@ -72,9 +74,13 @@ class _Lowering:
         self._values = Values(version, diagnostics, {"get_label": self._label, "get_sys": self._fact})
         self._name = package.name
         self._schemas = Schemas(self._values, merged["data_types"], version, diagnostics)
-        self._implementations = Implementations(merged["plugins"], package, diagnostics)
+        overrides = parts.catalogue.overrides()
+        self._implementations = Implementations(merged["plugins"], package, diagnostics, parts.scripts, overrides)
+        self._read = parts.catalogue.read
         self._operations = OperationsOf(self._implementations, self._schemas, self._values, diagnostics)
         self._nodes = Ancestry(merged["node_types"])
+        self._values.parent = self._parent()
+        self._values.components = self._components()
         self._relationships = Ancestry(merged["relationships"])
 
     def file(self) -> ServiceFile:
@@ -99,7 +105,7 @@ class _Lowering:
             topology_template=self._topology(),
             metadata=self._metadata(),
             lowered=Lowered(
-                tuple(p.file for p in further), tuple(p.content.at.source for p in self._parts[1:]), LOWERED
+                (*(p.file for p in further), *self._read), tuple(p.content.at.source for p in self._parts[1:]), LOWERED
             ),
         )
 
@@ -120,6 +126,7 @@ class _Lowering:
         outputs = parameters.outputs(merged["outputs"], merged["capabilities"])
         inputs = parameters.inputs(merged["inputs"])
         inputs.update(parameters.secrets(self._values.secrets))
+        inputs.update(parameters.outputs_of_others(self._values.outputs, inputs))
         return TopologyTemplate(
             at=merged.main.at,
             inputs=inputs,
@@ -128,6 +135,31 @@ class _Lowering:
             policies=groups.policies(),
             outputs=outputs,
         )
+
+    def _parent(self) -> str:
+        """The service that this one is part of, as its label says."""
+        label = self._merged["labels"].get(PARENT)
+        first = label.values[0] if label is not None and label.values else None
+        return first.text if isinstance(first, Scalar) else ""
+
+    def _components(self) -> dict[str, str]:
+        """The node templates that stand for other services, by the names of these, or by their own."""
+        found: dict[str, str] = {}
+        for name, item in self._merged["node_templates"].items():
+            if item.type is None or STANDING_FOR.isdisjoint(self._nodes.names(item.type.text)):
+                continue
+            config = _below(item.properties, "resource_config")
+            identity = _below(_below(config, "deployment"), "id")
+            found[identity.text if isinstance(identity, Scalar) and identity.text else f"{name}:"] = name
+            client = _below(item.properties, "client")
+            if isinstance(client, Mapping) and client.keys:
+                self._diagnostics.error(
+                    "not-supported-yet",
+                    f'"{name}" stands for a service of another manager, and there is none here',
+                    item.properties.key("client").span,
+                    hint="remove client: the service is deployed below this one",
+                )
+        return found
 
     def _label(self, path: list[str]) -> Node | None:
         """The values of a label, or one of them."""
@@ -169,3 +201,11 @@ class _Lowering:
                 values = [n.text for n in label.values if isinstance(n, Scalar)]
                 found[f"{section}.{name}"] = text(", ".join(values), label.at, plain=False)
         return found or None
+
+
+STANDING_FOR = frozenset({"cloudify.nodes.Component", "cloudify.nodes.SharedResource"})
+"""The types of nodes that stand for other services."""
+
+
+def _below(node: Node | None, name: str) -> Node | None:
+    return node.values.get(name) if isinstance(node, Mapping) else None

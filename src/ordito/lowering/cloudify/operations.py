@@ -12,6 +12,7 @@ from ordito.base.span import Span
 from ordito.lowering.cloudify.ancestry import Operations
 from ordito.lowering.cloudify.implementations import (
     CENTRAL,
+    DEPLOYMENT,
     EXECUTORS,
     FABRIC_COMMANDS,
     FABRIC_SCRIPT,
@@ -19,7 +20,7 @@ from ordito.lowering.cloudify.implementations import (
     INLINE,
     NO_OP,
     NOTHING,
-    OF_PROGRAM,
+    OWN_FUNCTION,
     PLAYBOOK,
     SCRIPT_PATH,
     SCRIPT_SOURCE,
@@ -28,6 +29,7 @@ from ordito.lowering.cloudify.implementations import (
     Runs,
     kind_of,
 )
+from ordito.lowering.cloudify.overrides import Override
 from ordito.lowering.cloudify.schemas import ANY, Schemas
 from ordito.lowering.cloudify.values import Values, is_call
 from ordito.lowering.making import mapping, text
@@ -164,17 +166,22 @@ class OperationsOf:
         settings: Settings,
         owner: str,
         side: str = "",
+        node: str = "",
     ) -> dict[str, entities.InterfaceDefinition] | None:
-        """The interfaces that a template, or a relationship of one, writes."""
-        if written is None:
+        """The interfaces that a template, or a relationship of one, writes; ``node`` is the name of the former."""
+        instead = self._implementations.of_node(node)
+        if written is None and not instead:
             return None
         found: dict[str, entities.InterfaceDefinition] = {}
-        for table in written.values():
+        for table in _with(written or {}, instead):
             of_type = inherited.get(table.key.text, {})
             made = Entries()
             made.lose(table.operations.lost)
             for name, item in table.operations.items():
                 before = of_type.get(name)
+                if (table.key.text, name) in instead:
+                    made[name] = self._replaced(item, instead[table.key.text, name])
+                    continue
                 made[name] = self._of_template(item, before, owner)
                 merges = before is not None and merges_with(item, before)
                 settled = _settled(item, before) if merges and before is not None else item
@@ -224,6 +231,19 @@ class OperationsOf:
             replaces=not merges,
         )
 
+    def _replaced(self, written: CloudifyOperation, instead: Override) -> entities.OperationDefinition:
+        """An operation in whose place something else is carried out."""
+        entries = [] if written.inputs is None else [*written.inputs.entries()]
+        inputs = [(key, self._values.lowered(node)) for key, node in entries if key.text not in HIDDEN]
+        artifact = _instead(instead) if instead.path else None
+        return entities.OperationDefinition(
+            at=written.at,
+            key=written.key,
+            implementation=entities.Implementation(at=written.at, primary=artifact) if artifact is not None else None,
+            inputs=mapping(inputs, written.at) if inputs else None,
+            replaces=True,
+        )
+
     def _path_of(self, given: Mapping[str, Node], inherited: TypeOperation | None) -> Scalar | None:
         node = given.get(SCRIPT_PATH)
         if node is None and inherited is not None and SCRIPT_PATH in (inherited.inputs or {}):
@@ -262,7 +282,7 @@ class OperationsOf:
         at = written.implementation or written.key or written.at
         if is_unsupported(found) and not of_type:
             self.report_unsupported(written.name, found, at.span)
-        if found.runs in (Runs.NOTHING, Runs.UNKNOWN) or found.plugin in OF_PROGRAM or found.kind == NO_OP:
+        if found.runs in (Runs.NOTHING, Runs.UNKNOWN) or found.kind == NO_OP:
             return None
         artifact = self._artifact(found, path, at)
         if artifact is None:
@@ -271,7 +291,7 @@ class OperationsOf:
         own = written.executor.text if written.executor is not None else ""
         central = (own or self._implementations.executor(found.plugin)) == CENTRAL
         # These are for the host, and only begin beside the manager.
-        central = central and found.kind not in (FABRIC_SCRIPT, FABRIC_COMMANDS, PLAYBOOK)
+        central = (central and found.kind not in (FABRIC_SCRIPT, FABRIC_COMMANDS, PLAYBOOK)) or found.kind == DEPLOYMENT
         host = text(ORCHESTRATOR, written.executor or path) if central else None
         timeout = max(1, ceil(written.timeout)) if written.timeout else None
         return entities.Implementation(at=written.at, primary=artifact, operation_host=host, timeout=timeout)
@@ -279,6 +299,8 @@ class OperationsOf:
     def _artifact(self, found: Found, path: Scalar | None, at: Node) -> entities.ArtifactDefinition | None:
         """What is carried out; None for what was reported, or is not known before a template says it."""
         main = text(self._implementations.main, at)
+        if found.replaced is not None:
+            return _instead(found.replaced)
         if found.runs is Runs.SCRIPT or found.by_path:
             if path is None or (found.by_path and not self._check_path(path)):
                 return None
@@ -294,9 +316,12 @@ class OperationsOf:
             return entities.ArtifactDefinition(at=path, type=text(PLAYBOOK, path), file=path)
         if found.kind == FABRIC_COMMANDS:
             return entities.ArtifactDefinition(at=at, type=text(FABRIC_COMMANDS, at), file=main)
-        called = text(f"{found.plugin}.{found.function}", at, plain=False)
-        written = mapping([(text("function", at), called)], at)
-        return entities.ArtifactDefinition(at=at, type=text(FUNCTION, at), file=main, properties=written)
+        if found.kind in (OWN_FUNCTION, DEPLOYMENT):
+            key, what = "text", f"{found.folder}:{found.function}" if found.folder else found.function
+        else:
+            key, what = "function", f"{found.plugin}.{found.function}"
+        written = mapping([(text(key, at), text(what, at, plain=False))], at)
+        return entities.ArtifactDefinition(at=at, type=text(found.kind, at), file=main, properties=written)
 
     def _playbook(self, given: Mapping[str, Node]) -> Scalar | None:
         """The playbook that an operation names."""
@@ -357,12 +382,34 @@ class OperationsOf:
                 )
 
 
+def _with(written: Mapping[str, Table], instead: Mapping[tuple[str, str], Override]) -> list[Table]:
+    """The interfaces of a template, and those with operations in whose place something else is carried out."""
+    tables = dict(written)
+    for (interface, operation), override in instead.items():
+        known = tables.get(interface)
+        if known is not None and operation in known.operations:
+            continue
+        table = Table(text(interface, override.written), override.written)
+        table.operations.update(known.operations if known is not None else {})
+        key = text(operation, override.written)
+        table.operations[operation] = CloudifyOperation(at=override.written, key=key)
+        tables[interface] = table
+    return [*tables.values()]
+
+
+def _instead(replaced: Override) -> entities.ArtifactDefinition:
+    """What is carried out by the choice of whoever deploys the blueprint."""
+    file = text(replaced.path, replaced.written)
+    kind = PLAYBOOK if replaced.is_playbook else kind_of(file.text)
+    return entities.ArtifactDefinition(at=file, type=text(kind, file), file=file)
+
+
 HIDDEN = frozenset({SCRIPT_PATH, SCRIPT_SOURCE})
 
 
 def is_unsupported(found: Found) -> bool:
     """Whether an implementation is something that nothing here can run."""
-    is_known = found.by_path or found.plugin in OF_PROGRAM or found.kind != FUNCTION
+    is_known = found.by_path or found.kind != FUNCTION
     return found.runs is Runs.FUNCTION and not is_known
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from ordito.base.diagnostics import Diagnostics
 from ordito.lowering.cloudify.schemas import OBJECTS, PRIMITIVES, Schemas
 from ordito.lowering.cloudify.types import same_lost
+from ordito.lowering.cloudify.values import PARENT, Asked, Values, holds_call
 from ordito.lowering.cloudify.values import SECRET as SECRET_INPUT
-from ordito.lowering.cloudify.values import Values, holds_call
 from ordito.lowering.making import mapping, text
 from ordito.source import nodes
 from ordito.source.nodes import Node, Scalar, is_null
@@ -53,6 +53,25 @@ class ParametersOf:
             found[key.text] = entities.ParameterDefinition(
                 at=at, key=key, type=text("any", at), required=False, metadata=metadata
             )
+        return found
+
+    def outputs_of_others(
+        self, asked: Mapping[str, Asked], known: Mapping[str, object]
+    ) -> dict[str, entities.ParameterDefinition]:
+        """The inputs that stand for capabilities of other services, and the one that names the service that this one
+        is part of."""
+        found = {}
+        for name, of in asked.items():
+            at = of.capability
+            key = text(name, at)
+            metadata = {"ordito.output": text(f"{of.service} {at.text}", at, plain=False)}
+            found[name] = entities.ParameterDefinition(
+                at=at, key=key, type=text("any", at), required=False, metadata=metadata
+            )
+            if of.service == f"@{PARENT}" and PARENT not in known:
+                found[PARENT] = entities.ParameterDefinition(
+                    at=at, key=text(PARENT, at), type=text("string", at), required=False
+                )
         return found
 
     def _input(self, item: InputSchema) -> entities.ParameterDefinition:

@@ -110,7 +110,7 @@ class TemplatesOf:
             requirements=self._relationships(name, item, settings, owner),
             capabilities=self._capabilities(item),
             interfaces=self._operations.of_template(
-                item.interfaces, self._node_types.operations(kind), settings, owner
+                item.interfaces, self._node_types.operations(kind), settings, owner, node=name
             ),
             metadata=settings.entries or None,
             incomplete=self._is_external(item, owner),
