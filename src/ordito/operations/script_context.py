@@ -46,6 +46,9 @@ WORKFLOWS = {"deploy": "install", "undeploy": "uninstall", "upgrade": "update", 
 BELOW = ("cloudify.base.", "tosca.")
 """How the names of types begin that no blueprint knows."""
 
+TAGS = "resource_tags."
+"""How the metadata of a service begin that are tags of its resources."""
+
 POLLED = frozenset({"get_state"})
 """Operations that are asked again until their result is true."""
 
@@ -95,7 +98,7 @@ class ScriptContexts:
         secrets."""
         relationship = place.relationship
         found: dict[str, object] = {
-            "deployment": {"id": self._deployment, "name": self._deployment},
+            "deployment": {"id": self._deployment, "name": self._deployment, "resource_tags": self._tags()},
             "blueprint": {"id": self._service.name},
             "execution_id": self._job,
             "workflow_id": WORKFLOWS.get(plan.workflow, plan.workflow),
@@ -118,6 +121,11 @@ class ScriptContexts:
                 found[side] = self._instance(instance, related=True) if instance else self._node_alone(node)
         self._masking.know(sensitive_parts(found))
         return msgspec.json.encode(revealed(found)).decode()
+
+    def _tags(self) -> dict[str, str]:
+        """The tags of resources that the blueprint names."""
+        about = self._service.metadata
+        return {name.removeprefix(TAGS): value for name, value in about.items() if name.startswith(TAGS)}
 
     def _instance(self, instance: str, *, related: bool) -> dict[str, object]:
         """A node and one of its instances."""

@@ -6,17 +6,19 @@ from __future__ import annotations
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.span import Span
 from ordito.lowering.cloudify.ancestry import Ancestry
-from ordito.lowering.cloudify.groups import GroupsOf, check_workflows
+from ordito.lowering.cloudify.groups import GroupsOf
 from ordito.lowering.cloudify.implementations import Implementations, check_plugins
 from ordito.lowering.cloudify.merging import Merged, merge
 from ordito.lowering.cloudify.operations import OperationsOf
 from ordito.lowering.cloudify.parameters import ParametersOf
 from ordito.lowering.cloudify.parts import FOLDER, Part, Parts, version_of
-from ordito.lowering.cloudify.schemas import Schemas
+from ordito.lowering.cloudify.schemas import ANY, Schemas
+from ordito.lowering.cloudify.settings import check_settings, tags_of
 from ordito.lowering.cloudify.templates import TemplatesOf
 from ordito.lowering.cloudify.types import TypesOf
 from ordito.lowering.cloudify.values import PARENT, Values, is_call
 from ordito.lowering.cloudify.words import in_words_of_blueprints
+from ordito.lowering.cloudify.workflows import workflows_of
 from ordito.lowering.making import sequence, text
 from ordito.source.loader import Document
 from ordito.source.nodes import Mapping, Node, Scalar
@@ -88,6 +90,8 @@ class _Lowering:
         merged = self._merged
         main = merged.main
         check_plugins(merged["plugins"], self._diagnostics)
+        check_settings(merged.first["deployment_settings"], self._diagnostics)
+        self._check_plugin_properties()
         self._check_labels()
         types = TypesOf(self._schemas, self._operations, self._diagnostics)
         further = [p for p in self._parts[1:] if not p.is_bundled]
@@ -97,7 +101,7 @@ class _Lowering:
         return ServiceFile(
             at=main.at,
             tosca_definitions_version=version,
-            description=merged.first["description"],
+            description=self._description(),
             imports=[base],
             data_types=types.data(merged["data_types"]),
             node_types=types.nodes(self._nodes, merged["node_types"]),
@@ -112,7 +116,13 @@ class _Lowering:
     def _topology(self) -> TopologyTemplate:
         merged = self._merged
         parameters = ParametersOf(self._schemas, self._values, self._version, self._diagnostics)
-        check_workflows(merged["workflows"], self._implementations, parameters, self._diagnostics)
+        own = {n for p in self._parts if not p.is_bundled for n in (p.content.workflows or {})}
+        workflows = workflows_of(
+            {n: w for n, w in merged["workflows"].items() if n in own},
+            self._implementations,
+            parameters,
+            self._diagnostics,
+        )
         templates = TemplatesOf(
             merged["node_templates"],
             self._nodes,
@@ -133,8 +143,32 @@ class _Lowering:
             node_templates=nodes,
             groups=groups.groups(),
             policies=groups.policies(),
+            workflows=workflows or None,
             outputs=outputs,
         )
+
+    def _description(self) -> Scalar | None:
+        """What is said of the service: how it is shown, or its description."""
+        settings = self._merged.first["deployment_settings"]
+        shown = settings.display_name if settings is not None else None
+        return shown if isinstance(shown, Scalar) else self._merged.first["description"]
+
+    def _check_plugin_properties(self) -> None:
+        """Report values that imports give to plugins which do not have them."""
+        for part in self._parts:
+            for key, node in part.properties.entries() if part.properties is not None else ():
+                known = {n: s for p in (part.content.plugins or {}).values() for n, s in (p.properties or {}).items()}
+                if key.text not in known:
+                    self._diagnostics.unknown("unknown-property", "property of the plugin", key.text, key.span, known)
+                elif not self._schemas.fits(known[key.text], node):
+                    kind = known[key.text].type
+                    self._diagnostics.error(
+                        "bad-value", f'"{key.text}" is of type {kind.text if kind else ANY}', node.span
+                    )
+                else:
+                    self._diagnostics.warning(
+                        "not-applied", f'"{key.text}" has no effect: plugins are not run here', key.span
+                    )
 
     def _parent(self) -> str:
         """The service that this one is part of, as its label says."""
@@ -196,6 +230,7 @@ class _Lowering:
         for key, node in written.entries() if written is not None else ():
             if isinstance(node, Scalar) and not key.text.startswith("ordito."):
                 found[key.text] = node
+        found.update(tags_of(self._merged.first["resource_tags"], self._diagnostics))
         for section in ("labels", "blueprint_labels"):
             for name, label in self._merged[section].items():
                 values = [n.text for n in label.values if isinstance(n, Scalar)]

@@ -57,6 +57,7 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
         "cloudify_types.shared_resource.disconnect_deployment": NO_OP,
         "cloudify_types.blueprint.upload": NO_OP,
         "cloudify_types.blueprint.delete": NO_OP,
+        "cloudify_types.secrets.delete": NO_OP,
     },
     "agent": {"*": NO_OP},
 }

@@ -30,10 +30,10 @@ from ordito.lowering.cloudify.implementations import (
     kind_of,
 )
 from ordito.lowering.cloudify.overrides import Override
+from ordito.lowering.cloudify.playbooks import Playbooks, defaults
 from ordito.lowering.cloudify.schemas import ANY, Schemas
-from ordito.lowering.cloudify.values import Values, is_call
+from ordito.lowering.cloudify.values import Values
 from ordito.lowering.making import mapping, text
-from ordito.source import nodes
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.syntax import entities
 from ordito.syntax.cloudify.entities import CloudifyOperation, PropertySchema, TypeOperation
@@ -82,6 +82,9 @@ class OperationsOf:
         self._schemas = schemas
         self._values = values
         self._diagnostics = diagnostics
+        self._playbooks = Playbooks(values, diagnostics)
+        self._given: Mapping[str, Node] = {}
+        """The properties of the node template whose operations are lowered."""
 
     # ---------------------------------------------------------------------------------------------------- types
 
@@ -135,7 +138,7 @@ class OperationsOf:
             default = inputs[SCRIPT_PATH].default if SCRIPT_PATH in inputs else None
             path = default if isinstance(default, Scalar) else None
         if found.kind == PLAYBOOK:
-            path = self._playbook({n: i.default for n, i in inputs.items() if i.default is not None})
+            path = self._playbooks.path({n: i.default for n, i in inputs.items() if i.default is not None}, {})
         declared = [(i.key, self._declared(i)) for n, i in inputs.items() if i.key is not None and n not in HIDDEN]
         return entities.OperationDefinition(
             at=written.at,
@@ -167,9 +170,14 @@ class OperationsOf:
         owner: str,
         side: str = "",
         node: str = "",
+        properties: Mapping[str, Node] | None = None,
     ) -> dict[str, entities.InterfaceDefinition] | None:
-        """The interfaces that a template, or a relationship of one, writes; ``node`` is the name of the former."""
+        """The interfaces that a template, or a relationship of one, writes; ``node`` is the name of the former, and
+        ``properties`` its values, which say which playbooks are run."""
+        self._given = properties or {}
         instead = self._implementations.of_node(node)
+        if properties is not None:
+            written = self._with_playbooks(written, inherited)
         if written is None and not instead:
             return None
         found: dict[str, entities.InterfaceDefinition] = {}
@@ -215,21 +223,43 @@ class OperationsOf:
         if found.by_path:
             path = self._path_of(given, inherited if merges else None)
         elif found.kind == PLAYBOOK:
-            path = self._playbook(given)
+            given = {**defaults(inherited if merges else None), **given}
+            path = self._playbooks.path(given, self._given)
         if merges and inherited is not None:
             self._check_given(inherited, given, written, owner)
         entries = [] if written.inputs is None else [*written.inputs.entries()]
         inputs = [(key, self._values.lowered(node)) for key, node in entries if key.text not in HIDDEN]
         if found.kind == PLAYBOOK:
-            inputs = self._variables(inputs)
+            inputs = self._playbooks.variables(given, self._given)
+            self._playbooks.warn_of_options(given, self._given)
         settled = _settled(written, inherited) if merges and inherited is not None else written
         return entities.OperationDefinition(
             at=written.at,
             key=written.key,
-            implementation=self._implementation(settled, found, path),
+            implementation=self._implementation(settled, found, path, given=given),
             inputs=mapping(inputs, written.at) if inputs else None,
-            replaces=not merges,
+            replaces=not merges or found.kind == PLAYBOOK,
         )
+
+    def _with_playbooks(self, written: Mapping[str, Table] | None, inherited: Operations) -> Mapping[str, Table] | None:
+        """The interfaces of a template, and those operations of its type whose playbooks its properties name."""
+        tables: dict[str, Table] = {}
+        for interface, operations in inherited.items():
+            for name, item in operations.items():
+                known = (written or {}).get(interface)
+                is_written = known is not None and name in known.operations
+                if is_written or self._implementations.of(item.implementation).kind != PLAYBOOK:
+                    continue
+                at = item.key or item.at
+                table = tables.setdefault(interface, Table(text(interface, at), at))
+                table.operations[name] = CloudifyOperation(at=at, key=item.key, implementation=item.implementation)
+        for interface, known in (written or {}).items():
+            if interface in tables:
+                tables[interface].operations.update(known.operations)
+                tables[interface].operations.lose(known.operations.lost)
+            else:
+                tables[interface] = known
+        return tables or written
 
     def _replaced(self, written: CloudifyOperation, instead: Override) -> entities.OperationDefinition:
         """An operation in whose place something else is carried out."""
@@ -277,7 +307,13 @@ class OperationsOf:
             self._diagnostics.unknown("bad-value", "executor", written.executor.text, written.executor.span, EXECUTORS)
 
     def _implementation(
-        self, written: CloudifyOperation, found: Found, path: Scalar | None, *, of_type: bool = False
+        self,
+        written: CloudifyOperation,
+        found: Found,
+        path: Scalar | None,
+        *,
+        of_type: bool = False,
+        given: Mapping[str, Node] | None = None,
     ) -> entities.Implementation | None:
         at = written.implementation or written.key or written.at
         if is_unsupported(found) and not of_type:
@@ -285,6 +321,10 @@ class OperationsOf:
         if found.runs in (Runs.NOTHING, Runs.UNKNOWN) or found.kind == NO_OP:
             return None
         artifact = self._artifact(found, path, at)
+        if artifact is not None and found.kind == PLAYBOOK and given:
+            artifact = msgspec.structs.replace(
+                artifact, properties=self._playbooks.options(given, self._given, artifact.at)
+            )
         if artifact is None:
             return None
         path = artifact.file
@@ -322,24 +362,6 @@ class OperationsOf:
             key, what = "function", f"{found.plugin}.{found.function}"
         written = mapping([(text(key, at), text(what, at, plain=False))], at)
         return entities.ArtifactDefinition(at=at, type=text(found.kind, at), file=main, properties=written)
-
-    def _playbook(self, given: Mapping[str, Node]) -> Scalar | None:
-        """The playbook that an operation names."""
-        for name in PLAYBOOK_PATHS:
-            node = given.get(name)
-            if isinstance(node, Scalar) and node.text:
-                return node
-        return None
-
-    def _variables(self, inputs: list[tuple[Scalar, Node]]) -> list[tuple[Scalar, Node]]:
-        """The variables of a playbook: what ``run_data`` holds, and inputs that mean nothing to the plugin."""
-        found: list[tuple[Scalar, Node]] = []
-        for key, node in inputs:
-            if key.text == RUN_DATA and isinstance(node, nodes.Mapping) and not is_call(node):
-                found += node.entries()
-            elif key.text not in OF_PLAYBOOKS:
-                found.append((key, node))
-        return found
 
     def _check_path(self, path: Scalar) -> bool:
         """Report a script that is not there."""
@@ -422,10 +444,6 @@ def merges_with(written: CloudifyOperation, inherited: TypeOperation) -> bool:
 
 
 SETTINGS = ("executor", "max_retries", "retry_interval", "timeout", "timeout_recoverable")
-RUN_DATA = "run_data"
-PLAYBOOK_PATHS = ("playbook_path", "site_yaml_path")
-OF_PLAYBOOKS = frozenset({*PLAYBOOK_PATHS, "sources", "tags", "options_config", "ansible_env_vars", "debug_level"})
-"""The inputs of a playbook that are none of its variables."""
 
 
 def interface_name(name: str, side: str) -> str:

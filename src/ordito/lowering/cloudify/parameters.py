@@ -16,6 +16,9 @@ from ordito.source.scalars import decimal, integer
 from ordito.syntax import entities
 from ordito.syntax.cloudify.entities import InputSchema, OutputSchema
 
+MESSAGE = "ordito.message"
+"""What stands beside the operator of a constraint: what is said where it does not hold."""
+
 CAPABILITY = "ordito.capability"
 """The metadata of outputs that are capabilities, which other services may read."""
 
@@ -193,6 +196,9 @@ class ParametersOf:
         if key.text == "pattern":
             assert isinstance(operand, Scalar)
             operand = text(rf"(?:{operand.text})[\s\S]*", operand, plain=False)
+        message = node.values.get("error_message")
+        if isinstance(message, Scalar) and not is_null(message):
+            return mapping([(key, operand), (text(MESSAGE, message), message)], node)
         return mapping([(key, operand)], node)
 
     def _warn_of_others(self, node: nodes.Mapping, operator: Scalar) -> None:
