@@ -152,6 +152,7 @@ def _resolve_topology(
         substitution=stands_for.read(topology.substitution_mappings),
         choices=choices,
         hooks=_steps(policies, KnownBlocks(types, circumstances.blocks), references, further),
+        language=entry.content.tosca_definitions_version.text if entry.content.lowered is not None else "",
     )
     beside = Beside(requirements.unfilled, tuple(references.of_substituted))
     return substitutes.fill(service, entry, facts, circumstances, beside)

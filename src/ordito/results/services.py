@@ -45,6 +45,8 @@ class ValidatedData(Result, frozen=True, kw_only=True):
     outputs: tuple[str, ...] | UnsetType = UNSET
     diagnostics: tuple[FindingData, ...]
     archive: ArchiveData | UnsetType = UNSET
+    language: str | UnsetType = UNSET
+    """The version of another language than TOSCA that it is written in."""
 
 
 class ValidatedSeveralData(Result, frozen=True):
@@ -71,6 +73,7 @@ def validated_data(result: ValidateResult) -> ValidatedData:
         outputs=result.outputs,
         diagnostics=findings_data(result.diagnostics),
         archive=archive,
+        language=result.language or UNSET,
     )
 
 
