@@ -92,7 +92,9 @@ def test_a_component_of_the_catalogue(tmp_path: Path) -> None:
     parent = blueprint(tmp_path / "parent", text, **{"keep.sh": KEEP})
     blueprint(parent / "catalog/blueprints/base", BASE)
     assert ordito(tmp_path, "deploy", parent, "-e", tmp_path / "ensemble", "--yes").code == 0
-    client = text.replace("    properties:\n      resource", "    properties:\n      client: { host: far }\n      resource")
+    client = text.replace(
+        "    properties:\n      resource", "    properties:\n      client: { host: far }\n      resource"
+    )
     (parent / "blueprint.yaml").write_text(client, encoding="utf-8")
     done = ordito(tmp_path, "validate", parent)
     assert done.code == 3

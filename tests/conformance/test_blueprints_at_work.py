@@ -43,7 +43,7 @@ def test_files_of_inputs(tmp_path: Path) -> None:
     folder = blueprint(tmp_path / "blueprint", INPUTS)
     (tmp_path / "one.yaml").write_text("at: { city: here }\nmore: [ a ]\n", encoding="utf-8")
     (tmp_path / "two.json").write_text('{"more": ["b"]}', encoding="utf-8")
-    words = ["-e", tmp_path / "e", "--yes", "-I", tmp_path / "one.yaml", "-I", tmp_path / "two.json"]
+    words: list[str | Path] = ["-e", tmp_path / "e", "--yes", "-I", tmp_path / "one.yaml", "-I", tmp_path / "two.json"]
     done = ordito(tmp_path, "deploy", folder, *words)
     assert done.code == 0, done.both
     found = json.loads(ordito(tmp_path, "output", "-e", tmp_path / "e", "-o", "json").out)

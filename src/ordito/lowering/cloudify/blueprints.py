@@ -109,7 +109,10 @@ class _Lowering:
             topology_template=self._topology(),
             metadata=self._metadata(),
             lowered=Lowered(
-                (*(p.file for p in further), *self._read), tuple(p.content.at.source for p in self._parts[1:]), LOWERED
+                (*(p.file for p in further), *self._read),
+                tuple(p.content.at.source for p in self._parts[1:]),
+                LOWERED,
+                language="cloudify",
             ),
         )
 
@@ -228,7 +231,7 @@ class _Lowering:
         found: dict[str, Scalar] = {}
         written = self._merged.first["metadata"]
         for key, node in written.entries() if written is not None else ():
-            if isinstance(node, Scalar) and not key.text.startswith("ordito."):
+            if isinstance(node, Scalar) and key.text != OF_TYPES and not key.text.startswith("ordito."):
                 found[key.text] = node
         found.update(tags_of(self._merged.first["resource_tags"], self._diagnostics))
         for section in ("labels", "blueprint_labels"):
@@ -237,6 +240,9 @@ class _Lowering:
                 found[f"{section}.{name}"] = text(", ".join(values), label.at, plain=False)
         return found or None
 
+
+OF_TYPES = "cloudify_types"
+"""The metadata by which files of the product's types are known."""
 
 STANDING_FOR = frozenset({"cloudify.nodes.Component", "cloudify.nodes.SharedResource"})
 """The types of nodes that stand for other services."""
