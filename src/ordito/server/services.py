@@ -22,6 +22,7 @@ from ordito.server.limits import DeniedRows, Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
+from ordito.server.outgoing.provider import OidcProvider
 from ordito.server.outgoing.sources import GitSources, SourceParts
 from ordito.server.outgoing.webhooks import Webhooks
 from ordito.server.packages import PackageStore
@@ -85,6 +86,9 @@ class Services:
         self.topics = Topics(self.outbox)
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
+        self.provider = OidcProvider(settings.oidc, lambda: self.settings.egress) if settings.oidc is not None else None
+        """The provider that signs people in, None where there is none."""
+
         self.denied = DeniedRows()
         self.readings: dict[tuple[str, ...], float] = {}
         """When it was written down that somebody reads something: who, by what, what was done, and about what."""

@@ -24,7 +24,7 @@ from ordito.server.refused import ServerRefused
 T = TypeVar("T")
 
 READERS = 4
-NEWEST = "0004"
+NEWEST = "0005"
 """The version of the tables, after the newest of ``migrations``."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"

@@ -27,7 +27,23 @@ USERS = Table(
     _time("created"),
 )
 
-MEMBERS = Table("member", METADATA, _text("team", key=True), _text("user", key=True))
+IDENTITIES = Table(
+    "identity",
+    METADATA,
+    _text("issuer", key=True),
+    _text("subject", key=True),
+    Column("user", Text, nullable=False, unique=True),
+)
+"""As whom a provider of OpenID Connect knows users: by its own id, which stays, never by a name or an address."""
+
+MEMBERS = Table(
+    "member",
+    METADATA,
+    _text("team", key=True),
+    _text("user", key=True),
+    # The provider that has said so when the user signed in the last time; "" where an administrator has.
+    Column("issuer", Text, nullable=False, server_default=""),
+)
 """Who belongs to a group; a group without members is not known."""
 
 SESSIONS = Table(
@@ -40,6 +56,8 @@ SESSIONS = Table(
     _text("agent"),
     _time("created"),
     _time("seen"),
+    # The provider by which it began, "" for none.
+    Column("issuer", Text, nullable=False, server_default=""),
 )
 
 LINKS = Table(
@@ -346,6 +364,20 @@ LOGINS = Table(
     _time("expires"),
 )
 """Sign-ins of commands that a browser confirms."""
+
+PROVIDER_LOGINS = Table(
+    "provider_login",
+    METADATA,
+    # Hashes: of the state that goes to the provider and comes back, and of what the browser keeps meanwhile.
+    Column("state", LargeBinary, primary_key=True),
+    Column("browser", LargeBinary, nullable=False),
+    # What belongs to it, sealed with the server's key: nonce, verifier, and the page that is shown afterwards.
+    Column("sealed", LargeBinary, nullable=False),
+    _text("address"),
+    _time("expires"),
+    Index("provider_login_of_address", "address"),
+)
+"""Browsers that were sent to a provider to sign in."""
 
 EVENTS = Table(
     "event",
