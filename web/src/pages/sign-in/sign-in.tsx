@@ -35,7 +35,7 @@ export default function SignInPage(): ReactNode {
   const [error, setError] = useState<unknown>();
   const [user, setUser] = useState("");
   const [password, setPassword] = useState("");
-  const server = useLook("GET ", {}).data?.data;
+  const server = useLook("GET /", {}).data?.data;
   const provider = server?.provider;
   const hasPasswords = server?.sign_in.includes("password") ?? true;
 
@@ -124,8 +124,8 @@ export default function SignInPage(): ReactNode {
                 {isBusy ? "Signing in" : "Sign in"}
               </button>
               <p className="hint">
-                Without a password yet: open the link that the server printed when it started, or ask an administrator for
-                one.
+                Without a password yet: open the link that the server printed when it started, or ask an administrator
+                for one.
               </p>
             </form>
           )}
