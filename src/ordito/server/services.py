@@ -18,6 +18,7 @@ from ordito.server.database.database import Database
 from ordito.server.database.outbox import forget_events
 from ordito.server.database.tables import ANSWERS, SETTINGS
 from ordito.server.identity.signing_in import prune
+from ordito.server.leading import Leading
 from ordito.server.limits import DeniedRows, Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
 from ordito.server.live.topics import Topics
@@ -97,6 +98,7 @@ class Services:
         self.queries.told = self._asked
         self.supervisor = Supervisor()
         self.webhooks = Webhooks(database, sealer, lambda: base_url(settings, self.port), lambda: self.settings.egress)
+        self.leading = Leading(database)
         self.supervisor.add(self._unless_held(self.webhooks.round))
         self.draining = asyncio.Event()
         """Set once the server is to stop."""
@@ -118,18 +120,20 @@ class Services:
                 metrics=self.metrics,
                 draining=self.draining,
                 may_start=self._may_start,
+                leads=lambda: self.leading.leads,
                 notices=self.notices,
             )
         )
-        self.supervisor.add(self.notices.round)
+        self.leading.begins = self.keeper.wake
+        self.supervisor.add(self._if_leading(self.notices.round))
         schedules = Schedules(home, database, self.answers, sealer, self.keeper.wake)
         self.supervisor.add(self._unless_held(schedules.round))
-        self.supervisor.add(Drifts(home, database, self.answers, sealer).round)
+        self.supervisor.add(self._if_leading(Drifts(home, database, self.answers, sealer).round))
         following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, self.current)
         self.sources = GitSources(following, self.keeper.wake)
         self.supervisor.add(self._unless_held(self.sources.round))
         self._next_prune = 0.0
-        self.supervisor.add(self._prune)
+        self.supervisor.add(self._if_leading(self._prune))
         self.port = 0
         """The port on which it listens."""
 
@@ -152,13 +156,37 @@ class Services:
         return not self.draining.is_set() and may_resume(self.home)
 
     def _unless_held(self, duty: Duty) -> Duty:
-        """What a server that was restored from a backup does not do before it may."""
+        """What a server that was restored from a backup does not do before it may, and of several only one does."""
 
         async def held() -> None:
-            if may_resume(self.home):
+            if may_resume(self.home) and self.leading.leads:
                 await duty()
 
         return held
+
+    def _if_leading(self, duty: Duty) -> Duty:
+        """What of several servers only one does."""
+
+        async def led() -> None:
+            if self.leading.leads:
+                await duty()
+
+        return led
+
+    async def start(self) -> None:
+        """Hear of what other servers do, and find out whether this one leads."""
+        self.database.follow(self._told)
+        await self.leading.start()
+
+    def _told(self, tables: frozenset[str] | None) -> None:
+        """Go on with what other servers have changed."""
+        if tables is None or SETTINGS.name in tables:
+            task = asyncio.ensure_future(self._read_settings())
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self.keeper.wake()
+
+    async def _read_settings(self) -> None:
+        self.use(await self.database.read(kept_settings))
 
     async def _prune(self) -> None:
         """Forget what is over, so that the database does not grow with what nobody needs any more."""

@@ -17,6 +17,9 @@ from ordito.results.pages import page_data
 from ordito.server.names import hint_at
 from ordito.server.refused import ServerRefused
 
+SQLITE = "sqlite"
+POSTGRESQL = ("postgresql://", "postgres://")
+
 
 class _SettingsPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pass
@@ -173,6 +176,9 @@ class ServerSettings(_SettingsPart, frozen=True):
     isolation: Literal["none", "bubblewrap"] = "none"
     """Whether each project has processes of its own that see nothing of the others."""
 
+    database: Annotated[str, msgspec.Meta(min_length=1, max_length=2_000)] = SQLITE
+    """``sqlite``, in the home; or the address of a PostgreSQL that several servers may use, ``postgresql://...``."""
+
     oidc: Oidc | None = None
     jobs: JobSettings = JobSettings()
     limits: Limits = Limits()
@@ -293,6 +299,9 @@ def _check(found: ServerSettings, path: Path) -> None:
         raise ServerRefused(f"{path}: listen or trusted_proxies: {error}", hint) from error
     if found.url and urlsplit(found.url).scheme not in ("http", "https"):
         raise ServerRefused(f"{path}: url: {found.url} is no URL", "write it whole, as in https://ordito.example.org")
+    if found.database != SQLITE and not found.database.startswith(POSTGRESQL):
+        hint = "write `sqlite`, or an address as in postgresql://USER@HOST/DATABASE"
+        raise ServerRefused(f"{path}: database: this is neither `sqlite` nor the address of a PostgreSQL", hint)
     if found.oidc is not None:
         _check_provider(found.oidc, path)
     for file in (found.tls.certificate, found.tls.key) if found.tls is not None else ():

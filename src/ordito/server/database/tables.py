@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Float, ForeignKeyConstraint, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+)
 
 METADATA = MetaData()
 
@@ -14,6 +26,9 @@ def _text(name: str, *, key: bool = False) -> Column[str]:
 def _time(name: str) -> Column[float]:
     return Column(name, Float, nullable=False)
 
+
+LARGE = Integer().with_variant(BigInteger(), "postgresql")
+"""A count of bytes."""
 
 USERS = Table(
     "user",
@@ -227,7 +242,7 @@ PACKAGES = Table(
     _text("project", key=True),
     # SHA-256 of the archive, in hex.
     _text("digest", key=True),
-    Column("size", Integer, nullable=False),
+    Column("size", LARGE, nullable=False),
     # JSON: what is in it.
     _text("summary"),
     _text("who"),
@@ -395,6 +410,19 @@ EVENTS = Table(
     sqlite_autoincrement=True,
 )
 """What the server itself has to tell, written in the transaction of what it tells."""
+
+LEADERS = Table(
+    "leader",
+    METADATA,
+    _text("name", key=True),
+    _text("holder"),
+    # By the clock of the database.
+    _time("until"),
+)
+"""Which of several servers does what only one may do, and until when."""
+
+SERVER_KEYS = Table("server_key", METADATA, Column("digest", LargeBinary, primary_key=True))
+"""The hash of the key with which servers seal what they keep here."""
 
 ANSWERS = Table(
     "idempotency",
