@@ -103,6 +103,7 @@ def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextM
         finding = asyncio.create_task(_find_services(services))
         # Of many that were added at once the rest is found out while the first ones are looked at.
         await asyncio.wait([finding], timeout=FIRST_SECONDS)
+        await services.start()
         await services.outbox.start()
         services.keeper.start()
         services.sources.start()
@@ -115,6 +116,7 @@ def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextM
         services.sources.stop()
         await services.keeper.stop()
         await services.outbox.stop()
+        await services.leading.stop()
         await services.link.stop(10.0, leaves=bool(services.runners.count))
 
     return running
