@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 from dbos import DBOS, DBOSClient, DBOSConfig, EnqueueOptions, Serializer
-from dbos.error import DBOSAwaitedWorkflowCancelledError, DBOSWorkflowCancelledError
+from dbos import error as errors
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import URL, Engine, create_engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -161,7 +161,7 @@ def _is_no_cancelling(record: logging.LogRecord) -> bool:
     """Whether a record of the log tells of more than that a delivery was cancelled, as is done with each that is given
     back or taken over."""
     error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
-    return not isinstance(error, DBOSAwaitedWorkflowCancelledError | DBOSWorkflowCancelledError)
+    return not isinstance(error, errors.DBOSAwaitedWorkflowCancelledError | errors.DBOSWorkflowCancelledError)
 
 
 class _Ids(Serializer):
