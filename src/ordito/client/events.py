@@ -49,6 +49,7 @@ def follow(connection: Connection, *topics: str, patience: float = LONG_PATIENCE
             query = {"topic": topics, "after": cursor or None}
             for text in connection.lines("/events", query, NDJSON):
                 pauses, until = pauses_between(), time.monotonic() + patience
+                connection.absence.ended()
                 if not text:
                     yield None
                     continue
@@ -61,6 +62,7 @@ def follow(connection: Connection, *topics: str, patience: float = LONG_PATIENCE
         except ServerError as error:
             if error.failure.code not in AGAIN or time.monotonic() >= until:
                 raise
+            connection.absence.failed(error, until)
         if time.monotonic() >= until:
             raise _lost(connection)
         time.sleep(next(pauses))
