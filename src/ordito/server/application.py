@@ -85,6 +85,8 @@ def _pages(services: Services) -> _Endpoint:
             check_host(services, request)
             if request.method in ("GET", "HEAD") and (found := pages.answer(request)) is not None:
                 return found
+            if request.method in ("GET", "HEAD") and (found := pages.missing(request)) is not None:
+                return found
             near = nearest(request.url.path, {route.path for route in ROUTES})
             hint = f"did you mean {near[0]}?" if near else "see /api/v1/openapi.json"
             raise ApiProblem("unknown-page", f"there is no {request.url.path[:200]}", hint)
@@ -101,6 +103,7 @@ def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextM
         finding = asyncio.create_task(_find_services(services))
         # Of many that were added at once the rest is found out while the first ones are looked at.
         await asyncio.wait([finding], timeout=FIRST_SECONDS)
+        await services.start()
         await services.outbox.start()
         services.keeper.start()
         services.sources.start()
@@ -113,6 +116,7 @@ def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextM
         services.sources.stop()
         await services.keeper.stop()
         await services.outbox.stop()
+        await services.leading.stop()
         await services.link.stop(10.0, leaves=bool(services.runners.count))
 
     return running

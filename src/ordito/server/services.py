@@ -18,11 +18,13 @@ from ordito.server.database.database import Database
 from ordito.server.database.outbox import forget_events
 from ordito.server.database.tables import ANSWERS, SETTINGS
 from ordito.server.identity.signing_in import prune
+from ordito.server.leading import Leading
 from ordito.server.limits import DeniedRows, Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
 from ordito.server.live.statuses import asking
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
+from ordito.server.outgoing.provider import OidcProvider
 from ordito.server.outgoing.sources import GitSources, SourceParts
 from ordito.server.outgoing.webhooks import Webhooks
 from ordito.server.packages import PackageStore
@@ -102,6 +104,9 @@ class Services:
         self.topics = Topics(self.outbox, asking(self.queries))
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
+        self.provider = OidcProvider(settings.oidc, lambda: self.settings.egress) if settings.oidc is not None else None
+        """The provider that signs people in, None where there is none."""
+
         self.denied = DeniedRows()
         self.readings: dict[tuple[str, ...], float] = {}
         """When it was written down that somebody reads something: who, by what, what was done, and about what."""
@@ -109,8 +114,10 @@ class Services:
         self.metrics = Metrics(self.queries, self.topics)
         self.queries.told = self._making.told = self._asked
         self.supervisor = Supervisor()
+        self.leading = Leading(database)
         self.notices = WaitingNotices(NoticeParts(home, self.current, database, self.runners, self._may_start))
         self.keeper = self._keeper()
+        self.leading.begins = self.keeper.wake
         self.webhooks = Webhooks(database, sealer, lambda: base_url(settings, self.port), lambda: self.settings.egress)
         following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, self.current)
         self.sources = GitSources(following, self.keeper.wake)
@@ -132,6 +139,7 @@ class Services:
                 metrics=self.metrics,
                 draining=self.draining,
                 may_start=self._may_start,
+                leads=lambda: self.leading.leads,
                 notices=self.notices,
             )
         )
@@ -143,7 +151,7 @@ class Services:
         for duty in (self.webhooks.round, schedules.round, self.sources.round):
             self.supervisor.add(self._unless_held(duty))
         for duty in (self.notices.round, drifts.round, self._prune):
-            self.supervisor.add(duty)
+            self.supervisor.add(self._if_leading(duty))
 
     @property
     def settings(self) -> ServerSettings:
@@ -162,13 +170,37 @@ class Services:
         return not self.draining.is_set() and may_resume(self.home)
 
     def _unless_held(self, duty: Duty) -> Duty:
-        """What a server that was restored from a backup does not do before it may."""
+        """What a server that was restored from a backup does not do before it may, and of several only one does."""
 
         async def held() -> None:
-            if may_resume(self.home):
+            if may_resume(self.home) and self.leading.leads:
                 await duty()
 
         return held
+
+    def _if_leading(self, duty: Duty) -> Duty:
+        """What of several servers only one does."""
+
+        async def led() -> None:
+            if self.leading.leads:
+                await duty()
+
+        return led
+
+    async def start(self) -> None:
+        """Hear of what other servers do, and find out whether this one leads."""
+        self.database.follow(self._told)
+        await self.leading.start()
+
+    def _told(self, tables: frozenset[str] | None) -> None:
+        """Go on with what other servers have changed."""
+        if tables is None or SETTINGS.name in tables:
+            task = asyncio.ensure_future(self._read_settings())
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self.keeper.wake()
+
+    async def _read_settings(self) -> None:
+        self.use(await self.database.read(kept_settings))
 
     async def _prune(self) -> None:
         """Forget what is over, so that the database does not grow with what nobody needs any more."""

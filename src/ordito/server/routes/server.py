@@ -9,7 +9,8 @@ from sqlalchemy import Connection, func, select, text
 
 from ordito import __version__
 from ordito.ensemble.job_format import moment
-from ordito.results.pages import as_markdown, read_page
+from ordito.results.pages import as_html, as_markdown, read_page
+from ordito.results.report.style import POLICY
 from ordito.server.call import ApiCall, tag_of
 from ordito.server.database.tables import DELIVERIES, EVENTS, PLANS, WEBHOOKS
 from ordito.server.deployers import warning
@@ -22,6 +23,7 @@ from ordito.server.services import keep_settings, kept_settings
 from ordito.server.settings import ChangedSettings, JobSettings, Limits
 
 PLAIN = "text/plain; charset=utf-8"
+HTML = "text/html; charset=utf-8"
 DELIVERY_STATES = ("waiting", "done", "failed")
 
 
@@ -43,11 +45,17 @@ class ServerData(msgspec.Struct, frozen=True):
     banner: str
     """A message to all who use the server, "" for none."""
 
+    provider: str = ""
+    """What people call the provider that signs them in, "" where there is none."""
+
 
 async def _server(call: ApiCall) -> Reply:
     settings = call.services.settings
-    ways, now = ("password", "link", "token"), moment(call.now)
-    about = (settings.limits.body, settings.isolation, settings.banner)
+    provider = settings.oidc
+    kept = ("password", *([] if provider is None else ["oidc"]), "link", "token")
+    ways = tuple(way for way in kept if way != "password" or settings.has_passwords)
+    now = moment(call.now)
+    about = (settings.limits.body, settings.isolation, settings.banner, provider.title if provider is not None else "")
     return Reply(ServerData(__version__, ("v1",), ways, now, *about))
 
 
@@ -57,7 +65,14 @@ async def _problem(call: ApiCall) -> Reply:
         raise ApiProblem(
             "unknown-page", f'there is no problem "{call.path["code"][:80]}"', "`ordito explain` has a list"
         )
-    return Reply("\n".join(as_markdown(page)).encode(), media=PLAIN)
+    varies = {"Vary": "Accept"}
+    if "text/html" in call.headers.get("accept", ""):
+        # It has a style of its own.
+        policy = f"{POLICY}; img-src data:; frame-ancestors 'none'"
+        return Reply(
+            "\n".join(as_html(page)).encode(), headers={**varies, "Content-Security-Policy": policy}, media=HTML
+        )
+    return Reply("\n".join(as_markdown(page)).encode(), headers=varies, media=PLAIN)
 
 
 async def _health(_: ApiCall) -> Reply:
@@ -172,7 +187,7 @@ TABLE = (
         method="GET",
         path="/problems/{code}",
         access=Access.ANYBODY,
-        summary="What the code of a problem means, and what to do about it, in Markdown.",
+        summary="What the code of a problem means, and what to do about it: in Markdown, or a page for browsers.",
         handler=_problem,
         problems=("unknown-page",),
         verb="explain",
