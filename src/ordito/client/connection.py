@@ -63,7 +63,7 @@ _PACKAGE = re.compile(rb"(?:\.\./|[\w.-]+/)*packages/[0-9a-f]{2}/([0-9a-f]{64})\
 """Where a server keeps a package, as its messages name it from the directory of an ensemble."""
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ServerAnswer(msgspec.Struct, frozen=True):
     """What a server has answered, where it did what was asked."""
 
     status: int
@@ -115,7 +115,7 @@ def _to_nobody(_: str) -> None:
     pass
 
 
-class Connection:
+class ServerConnection:
     """A server, and the token with which it is asked, "" for none. The certificate of the server must be one that this
     system trusts. Everything raises ``ServerError``."""
 
@@ -154,7 +154,7 @@ class Connection:
         query: Query = NO_QUERY,
         headers: Mapping[str, str] = NO_HEADERS,
         patience: float = PATIENCE,
-    ) -> Answer:
+    ) -> ServerAnswer:
         """Ask, and again for as many seconds as there is ``patience`` where no answer comes: with one key, so that
         nothing is done twice. ``body`` is a struct or plain data, or bytes whose type is among the ``headers``."""
         more = {**self._headers(), "Accept": JSON, "Accept-Encoding": "gzip", **headers}
@@ -175,10 +175,10 @@ class Connection:
             else:
                 if method == "DELETE" and is_repeated and found.status == HTTPStatus.NOT_FOUND:
                     # The answer that was lost said that it is gone.
-                    return Answer(HTTPStatus.NO_CONTENT, found.headers, b"")
+                    return ServerAnswer(HTTPStatus.NO_CONTENT, found.headers, b"")
                 if found.status < HTTPStatus.MULTIPLE_CHOICES:
                     self.absence.ended()
-                    return Answer(found.status, found.headers, found.data)
+                    return ServerAnswer(found.status, found.headers, found.data)
                 problem = self._problem(found.status, found.headers, found.data)
                 is_later = found.status in _AGAIN or problem.failure.code == "in-progress"
                 if not is_later or time.monotonic() >= until:
@@ -205,9 +205,9 @@ class Connection:
         except HTTPError as error:
             raise self._failed(error) from error
 
-    def another(self) -> Connection:
+    def another(self) -> ServerConnection:
         """The same server, for another thread."""
-        found = Connection(self.url, self._token)
+        found = ServerConnection(self.url, self._token)
         found.sent = self.sent
         return found
 
@@ -236,7 +236,7 @@ class Connection:
         signed = {"Authorization": f"Bearer {self._token}"} if self._token else {}
         return {"User-Agent": f"ordito/{__version__}", **signed}
 
-    def read(self, answer: Answer, kind: type[T]) -> T:
+    def read(self, answer: ServerAnswer, kind: type[T]) -> T:
         """An answer as a struct. Raises ``ServerError``."""
         if not answer.body and kind is type(None):
             return kind()
