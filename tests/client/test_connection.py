@@ -114,7 +114,7 @@ def test_a_server_that_does_not_run(capsys: pytest.CaptureFixture[str]) -> None:
         assert run(["--server", url, "-e", "shop", "-o", "json", "status"]) == 10
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["code"] == "unreachable-server"
-    assert error["message"] == f"the server {url} is not reached: ServerConnection refused"
+    assert error["message"] == f"the server {url} is not reached: Connection refused"
 
 
 @pytest.mark.parametrize(
