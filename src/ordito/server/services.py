@@ -58,7 +58,7 @@ def keep_settings(connection: Connection, changed: ChangedSettings) -> None:
     connection.execute(insert(SETTINGS).values(name="server", body=msgspec.json.encode(changed).decode()))
 
 
-class Api(msgspec.Struct, frozen=True):
+class RouteIndex(msgspec.Struct, frozen=True):
     """What is said about all routes."""
 
     openapi: Callable[[], bytes]
@@ -77,7 +77,7 @@ class Services:
         database: Database,
         link: ForkLink,
         sealer: Fernet,
-        api: Api,
+        api: RouteIndex,
     ) -> None:
         self.api = api
         self.home = home

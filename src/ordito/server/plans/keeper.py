@@ -61,7 +61,7 @@ from ordito.server.plans.store import (
 )
 from ordito.server.plans.waiting_notices import WaitingNotices
 from ordito.server.problems import ApiProblem
-from ordito.server.processes.calls import Already, Faulty, Finished, NotDone, NothingToDo, RunnerTask, Suspended
+from ordito.server.processes.calls import Already, Faulty, Finished, ForkedTask, NotDone, NothingToDo, Suspended
 from ordito.server.processes.making import MAKE, MadePlanData, MakeAsked
 from ordito.server.processes.queries import Queries
 from ordito.server.processes.runners import ForkedRunners
@@ -393,13 +393,13 @@ class PlanKeeper:
         path = seen_from_ensemble(package_path(self._parts.home, request.package), directory)
         return msgspec.structs.replace(request.asked, fields={**request.asked.fields, "service": path})
 
-    async def task_of(self, item: WorkItem, project: str, ensemble: str) -> RunnerTask:
+    async def task_of(self, item: WorkItem, project: str, ensemble: str) -> ForkedTask:
         """A work item for an ensemble, with what its runner may reach."""
         return self._task_of(item, await self._reads(project, ensemble))
 
-    def _task_of(self, item: WorkItem, reads: tuple[str, ...]) -> RunnerTask:
+    def _task_of(self, item: WorkItem, reads: tuple[str, ...]) -> ForkedTask:
         settings = self._parts.settings
-        return RunnerTask(item, around(settings.surroundings, reads), settings.now.jobs.retention)
+        return ForkedTask(item, around(settings.surroundings, reads), settings.now.jobs.retention)
 
     async def _directory(self, row: Row[Any]) -> str:
         return await self._database.read(partial(directory_of, project=row.project, ensemble=row.ensemble))
