@@ -166,7 +166,7 @@ def test_a_package_says_what_differs_from_what_is_deployed(shop: Shop) -> None:
     workshop, opens = shop
     name = workshop.deployed()
     other = package("4.0", **{"front: { type: tosca.nodes.Compute, occurrences: [ 1, 12 ] }":
-                              "front: { type: tosca.nodes.Compute }\n    queue: { type: App }"})  # fmt: skip
+                              "front: { type: tosca.nodes.Compute }\n    queue: { type: tosca.nodes.Compute }"})  # fmt: skip
     workshop.send(other, "shop:4.0")
     tab = opens("ann")
     page = tab.open(f"/e/default/{name}/ask/upgrade")
