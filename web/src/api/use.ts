@@ -71,11 +71,15 @@ export function useLook<R extends LookName>(
     ...(topics.length ? { refetchOnMount: "always" as const } : {}),
     ...(reading.onFocus ? { refetchOnWindowFocus: "always" as const, refetchOnMount: "always" as const } : {}),
   });
-  // One stream has the topics of all that shows: what may not be read must not keep the others from being followed.
-  const isGone = [403, 404].includes(asProblem(found.error).status);
   const again = (): void => void store.invalidateQueries({ queryKey: key, exact: true });
-  useTopics(isGone ? [] : topics, again, reading.when);
+  useTopics(isOutOfSight(found.error) ? [] : topics, again, reading.when);
   return found;
+}
+
+/** Whether something may not be read, or is not there. One stream has the topics of all that shows: that one must not
+ * keep the others from being followed. */
+export function isOutOfSight(error: Error | null): boolean {
+  return error !== null && [403, 404].includes(asProblem(error).status);
 }
 
 /** Read again what shows, after the server was away: not all that happens is told by topics, as who may do what. */
