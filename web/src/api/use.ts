@@ -43,8 +43,8 @@ export interface Reading {
   topics?: readonly string[];
   /** Of what these topics tell of actions, only those. */
   when?: (action: string) => boolean;
-  /** Read again when the tab is looked at again: for what no topic tells. */
-  onFocus?: boolean;
+  /** Read again every so many seconds, and when the tab is looked at again: for what no topic tells. */
+  every?: number;
   /** The page follows it event by event itself: it need not be read again after the server was away. */
   isFollowed?: boolean;
   /** Do not read (yet). */
@@ -52,6 +52,8 @@ export interface Reading {
   /** Show what was there until the new answer comes: for filters. */
   keeps?: boolean;
 }
+
+const OFTEN = { refetchOnWindowFocus: "always", refetchOnMount: "always" } as const;
 
 /** What a page reads: `useLook("GET /projects/{project}", { path: { project } }, { topics: ["ensembles"] })`. */
 export function useLook<R extends LookName>(
@@ -69,7 +71,7 @@ export function useLook<R extends LookName>(
     meta: { isFollowed: reading.isFollowed ?? false },
     ...(reading.keeps ? { placeholderData: keepPreviousData } : {}),
     ...(topics.length ? { refetchOnMount: "always" as const } : {}),
-    ...(reading.onFocus ? { refetchOnWindowFocus: "always" as const, refetchOnMount: "always" as const } : {}),
+    ...(reading.every ? { ...OFTEN, refetchInterval: reading.every * 1000 } : {}),
   });
   const again = (): void => void store.invalidateQueries({ queryKey: key, exact: true });
   useTopics(isOutOfSight(found.error) ? [] : topics, again, reading.when);
