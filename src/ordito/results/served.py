@@ -62,6 +62,9 @@ class MeData(msgspec.Struct, frozen=True):
     projects: Mapping[str, tuple[str, ...]]
     """The permissions by project, and by ``project/ensemble`` where they differ."""
 
+    sign_out: str = ""
+    """Where a browser goes after its session, to sign out of the provider that has begun it; "" for nowhere."""
+
 
 class WhoAmIData(ResultData, frozen=True, tag="ordito.whoami/1"):
     """Who is signed in, and what that permits."""
@@ -190,6 +193,8 @@ class UserData(msgspec.Struct, frozen=True):
     disabled: bool
     has_password: bool
     created: str
+    subject: str = ""
+    """As whom the provider knows them that signs people in, "" where it does not."""
 
 
 class UsersData(ResultData, frozen=True, tag="ordito.users-list/1"):

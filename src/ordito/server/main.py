@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import contextlib
 import fcntl
+import hashlib
 import logging
 import os
 import signal
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import uvicorn
 from cryptography.fernet import Fernet
@@ -26,10 +27,10 @@ from sqlalchemy.exc import DatabaseError
 
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import current_user
-from ordito.server.application import application, openapi
+from ordito.server.application import API, application
 from ordito.server.connections import PatientConnection, most_connections
 from ordito.server.database.database import Database
-from ordito.server.database.tables import ENSEMBLES, PROJECTS, USERS
+from ordito.server.database.tables import ENSEMBLES, PLANS, PROJECTS, SERVER_KEYS, USERS
 from ordito.server.deployers import warning
 from ordito.server.identity.signing_in import new_link, prune
 from ordito.server.names import LONGEST_NAME, NOT_IN_NAMES
@@ -38,7 +39,10 @@ from ordito.server.processes.sandbox import BUBBLEWRAP, sandboxed
 from ordito.server.refused import ServerRefused
 from ordito.server.restored import refuse_unusable
 from ordito.server.services import Services
-from ordito.server.settings import ServerSettings, base_url, read_settings, refuse_open
+from ordito.server.settings import SQLITE, ServerSettings, base_url, read_settings, refuse_open
+
+if TYPE_CHECKING:
+    from ordito.cluster.store import Store
 
 DEFAULT = "default"
 """The project of ensembles that are served where they lie."""
@@ -80,14 +84,17 @@ def _serve(home: Path, listen: str, ensembles: list[Path], *, opens: bool) -> in
             settings = read_settings(home / "server.yaml", os.environ, listen)
             stack.enter_context(_only_one(home))
             refuse_unusable(home)
-            sealer = Fernet(_key(home / "key"))
-            database = Database(home / "server.db")
+            key = _key(home / "key")
+            sealer = Fernet(key)
+            database = Database(_database_of(home, settings))
         except OSError as error:
             raise ServerRefused(f"cannot use {home}: {error.strerror or error}") from error
         except DatabaseError as error:
             hint = "put back a copy of it; what ensembles hold is not in it"
             raise ServerRefused(f"cannot read {home / 'server.db'}: {error.orig}", hint) from error
         stack.callback(database.close)
+        if database.is_shared:
+            database.write_now(partial(_check_key, key=key))
         database.write_now(lambda connection: prune(connection, time.time()))
         _check_users(database, settings)
         _add_ensembles(database, ensembles)
@@ -99,7 +106,7 @@ def _serve(home: Path, listen: str, ensembles: list[Path], *, opens: bool) -> in
             reads = tuple(str(home / one) for one in settings.reads)
             inherited = GivenToChildren(bare_environment(os.environ, settings.variables), umask)
             link = sandboxed(database, home, inherited, reads) if isolated else ForkLink(inherited)
-            services = Services(home, settings, database, link, sealer, openapi)
+            services = Services(home, settings, database, link, sealer, API)
             services.port = listener.getsockname()[1]
             services.packages.start()
             database.read_now(services.packages.forget_others)
@@ -149,6 +156,34 @@ def _key(path: Path) -> bytes:
     except ValueError as error:
         raise ServerRefused(f"{path} is no key of a server", "put it back from a backup") from error
     return found
+
+
+def _database_of(home: Path, settings: ServerSettings) -> Path | Store:
+    """Where the database is, by what the settings say. Raises ``ServerRefused``."""
+    if settings.database == SQLITE:
+        return home / "server.db"
+    try:
+        from ordito.server.database.postgres import postgres_of
+    except ModuleNotFoundError as error:
+        hint = "install it: pip install 'ordito[cluster]'"
+        raise ServerRefused(f"a database in PostgreSQL needs {error.name}", hint, "needs-extra") from error
+    return postgres_of(settings.database)
+
+
+def _check_key(connection: Connection, key: bytes) -> None:
+    """All servers of one database have the same key: what one of them has sealed the others must open."""
+    own = hashlib.sha256(key).digest()
+    known = connection.execute(select(SERVER_KEYS.c.digest)).scalars().all()
+    if not known:
+        connection.execute(insert(SERVER_KEYS).values(digest=own))
+    elif own not in known:
+        has_sealed = connection.execute(select(func.count()).select_from(PLANS)).scalar()
+        raise ServerRefused(
+            "another key than this one seals what is in the database",
+            "copy the file `key` from the home of another server of this database, or from a backup"
+            if has_sealed
+            else "copy the file `key` from the home of the server that was started first",
+        )
 
 
 def _check_users(database: Database, settings: ServerSettings) -> None:

@@ -322,6 +322,14 @@ export interface AuthorData {
   name: string;
 }
 
+/** What the provider sends back. It may send more, which nobody needs. */
+export interface BackFields {
+  state?: string;
+  code?: string;
+  error?: string;
+  iss?: string;
+}
+
 /** All roles in a project. */
 export interface Bindings {
   bindings: RoleBinding[];
@@ -1583,6 +1591,7 @@ export interface MeData {
   by: string;
   server: string[];
   projects: Record<string, string[]>;
+  sign_out: string;
 }
 
 /** Whether a lifecycle step comes before or after the operations of the resources. */
@@ -2373,6 +2382,7 @@ export interface ServerData {
   body_limit: number;
   isolation: string;
   banner: string;
+  provider: string;
 }
 
 /** About the deployed service. */
@@ -2510,6 +2520,11 @@ export interface SpecData {
   lock: string;
   files: string[];
   diagnostics: FindingData[];
+}
+
+/** Where to go afterwards. */
+export interface StartFields {
+  return?: string;
 }
 
 /** About the records of instances. */
@@ -2813,6 +2828,7 @@ export interface UserChange {
   admin?: boolean;
   auditor?: boolean;
   disabled?: boolean;
+  subject?: string;
 }
 
 /** A user of the server. */
@@ -2823,6 +2839,7 @@ export interface UserData {
   disabled: boolean;
   has_password: boolean;
   created: string;
+  subject: string;
 }
 
 /** A service that was checked: of one that is not valid only the findings are known. */
@@ -3106,6 +3123,27 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: undefined;
+  };
+  /** Where the provider sends a browser back: a session begins, and a cookie is set. */
+  "GET /oidc/callback": {
+    path: Record<string, never>;
+    query: BackFields;
+    body: undefined;
+    answer: Value;
+  };
+  /** Send a browser to where it signs out of the provider too; its session here is ended before. */
+  "GET /oidc/end": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: Value;
+  };
+  /** Send a browser to the provider that signs people in. */
+  "GET /oidc/start": {
+    path: Record<string, never>;
+    query: StartFields;
+    body: undefined;
+    answer: Value;
   };
   /** This API as OpenAPI 3.1. */
   "GET /openapi.json": {

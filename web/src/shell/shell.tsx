@@ -154,7 +154,7 @@ function UserMenu({ onKeys, onPassword }: { onKeys: () => void; onPassword: () =
   const chosen = useTheme();
   const signOut = async (): Promise<void> => {
     await ask("DELETE /sessions/{id}", { path: { id: "current" } });
-    window.location.assign("/sign-in");
+    window.location.assign(me.sign_out || "/sign-in");
   };
   return (
     <Menu

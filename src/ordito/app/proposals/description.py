@@ -12,6 +12,7 @@ from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
 from ordito.app.inputs.bound import BoundInputs, bind_given
 from ordito.app.inputs.gathered import gather_inputs, with_secrets
+from ordito.app.inputs.of_others import with_outputs_of_others
 from ordito.app.inputs.user_part import new_user_part
 from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import relative_to
@@ -94,6 +95,7 @@ def _described(
     check_supported(read.service, diagnostics)
     # The template's own way of deploying may take inputs that the topology does not have.
     own = with_secrets(without_own(gathered, read.service), read.service.inputs, evaluation)
+    own = with_outputs_of_others(own, read.service.inputs, str(place.layout.root), diagnostics)
     bound = bind_given(read.service, own, diagnostics, had=None if named.given else status.inputs)
     if not diagnostics.has_errors:
         check_static_values(read.service, bound.inputs, diagnostics)

@@ -34,7 +34,8 @@ def _write_users(found: UsersData, channel: Channel) -> None:
 
 def _user_row(one: UserData) -> tuple[str, ...]:
     roles = [name for name, is_so in (("admin", one.admin), ("auditor", one.auditor)) if is_so]
-    signs_in = "not: disabled" if one.disabled else "with a password" if one.has_password else "with a link"
+    ways = [way for way, is_so in (("by the provider", one.subject), ("with a password", one.has_password)) if is_so]
+    signs_in = "not: disabled" if one.disabled else ", ".join(ways) or "with a link"
     return one.name, ", ".join(roles) or "-", signs_in, one.created
 
 
@@ -72,11 +73,17 @@ def reset_command(session: Session, name: str) -> ExitCode:
 @click.option("--admin/--no-admin", default=None, help="Whether they administer the server.")
 @click.option("--auditor/--no-auditor", default=None, help="Whether they see everything that was done.")
 @click.option("--disable/--enable", "disabled", default=None, help="Whether they can sign in.")
+@click.option("--subject", help="As whom the provider knows them that signs people in; '' for no longer.")
 def change_command(
-    session: Session, name: str, admin: bool | None, auditor: bool | None, disabled: bool | None
+    session: Session,
+    name: str,
+    admin: bool | None,
+    auditor: bool | None,
+    disabled: bool | None,
+    subject: str | None,
 ) -> ExitCode:
     """Change what a user is, or disable them: their sessions end at once, and their tokens are refused."""
-    given = {"admin": admin, "auditor": auditor, "disabled": disabled}
+    given = {"admin": admin, "auditor": auditor, "disabled": disabled, "subject": subject}
     wanted = {field: value for field, value in given.items() if value is not None}
     if not wanted:
         raise click.UsageError("say what is to be different, as in --disable")

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Float, ForeignKeyConstraint, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+)
 
 METADATA = MetaData()
 
@@ -14,6 +26,9 @@ def _text(name: str, *, key: bool = False) -> Column[str]:
 def _time(name: str) -> Column[float]:
     return Column(name, Float, nullable=False)
 
+
+LARGE = Integer().with_variant(BigInteger(), "postgresql")
+"""A count of bytes."""
 
 USERS = Table(
     "user",
@@ -27,7 +42,23 @@ USERS = Table(
     _time("created"),
 )
 
-MEMBERS = Table("member", METADATA, _text("team", key=True), _text("user", key=True))
+IDENTITIES = Table(
+    "identity",
+    METADATA,
+    _text("issuer", key=True),
+    _text("subject", key=True),
+    Column("user", Text, nullable=False, unique=True),
+)
+"""As whom a provider of OpenID Connect knows users: by its own id, which stays, never by a name or an address."""
+
+MEMBERS = Table(
+    "member",
+    METADATA,
+    _text("team", key=True),
+    _text("user", key=True),
+    # The provider that has said so when the user signed in the last time; "" where an administrator has.
+    Column("issuer", Text, nullable=False, server_default=""),
+)
 """Who belongs to a group; a group without members is not known."""
 
 SESSIONS = Table(
@@ -40,6 +71,8 @@ SESSIONS = Table(
     _text("agent"),
     _time("created"),
     _time("seen"),
+    # The provider by which it began, "" for none.
+    Column("issuer", Text, nullable=False, server_default=""),
 )
 
 LINKS = Table(
@@ -209,7 +242,7 @@ PACKAGES = Table(
     _text("project", key=True),
     # SHA-256 of the archive, in hex.
     _text("digest", key=True),
-    Column("size", Integer, nullable=False),
+    Column("size", LARGE, nullable=False),
     # JSON: what is in it.
     _text("summary"),
     _text("who"),
@@ -347,6 +380,20 @@ LOGINS = Table(
 )
 """Sign-ins of commands that a browser confirms."""
 
+PROVIDER_LOGINS = Table(
+    "provider_login",
+    METADATA,
+    # Hashes: of the state that goes to the provider and comes back, and of what the browser keeps meanwhile.
+    Column("state", LargeBinary, primary_key=True),
+    Column("browser", LargeBinary, nullable=False),
+    # What belongs to it, sealed with the server's key: nonce, verifier, and the page that is shown afterwards.
+    Column("sealed", LargeBinary, nullable=False),
+    _text("address"),
+    _time("expires"),
+    Index("provider_login_of_address", "address"),
+)
+"""Browsers that were sent to a provider to sign in."""
+
 EVENTS = Table(
     "event",
     METADATA,
@@ -363,6 +410,19 @@ EVENTS = Table(
     sqlite_autoincrement=True,
 )
 """What the server itself has to tell, written in the transaction of what it tells."""
+
+LEADERS = Table(
+    "leader",
+    METADATA,
+    _text("name", key=True),
+    _text("holder"),
+    # By the clock of the database.
+    _time("until"),
+)
+"""Which of several servers does what only one may do, and until when."""
+
+SERVER_KEYS = Table("server_key", METADATA, Column("digest", LargeBinary, primary_key=True))
+"""The hash of the key with which servers seal what they keep here."""
 
 ANSWERS = Table(
     "idempotency",

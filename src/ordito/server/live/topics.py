@@ -10,8 +10,9 @@
   the place is that of an event |
 | ``ensembles`` | what the server tells of all ensembles that one may see: plans, jobs, drift, freezes |
 | ``ensemble:P/E`` | ``ensemble.changed``: something of it is not as before; ``instances.changed``: what a job does
-  to instances, in columns; ``lock.changed``, ``queue.changed``, ``freeze.changed`` and what else the server tells of
-  it; the place is a stamp, a job, an offset in its events, and the number of an event of the server |
+  to instances, in columns; ``statuses.changed``: how instances are with what they depend on; ``lock.changed``,
+  ``queue.changed``, ``freeze.changed`` and what else the server tells of it; the place is a stamp, a job, an offset in
+  its events, the number of an event of the server, and a round of statuses |
 | ``job:P/E/JOB`` | the events of a job; the place is an offset in their file |
 | ``log:P/E/JOB`` | what the operations of a job print, as ``step.log``; the place is an offset in the log |
 """
@@ -33,6 +34,7 @@ from ordito.server.database.audit import AUDIT_TOPIC, DONE
 from ordito.server.live.ensemble import EnsembleFeed, Ensembles, is_of_freezes
 from ordito.server.live.feed import AT_ONCE, Feed, Item, Place
 from ordito.server.live.outbox import OutboxTail, ToldEvent
+from ordito.server.live.statuses import AskStatuses
 from ordito.server.live.tail import FileTail
 from ordito.server.problems import ApiProblem
 from ordito.server.route import FARTHEST
@@ -75,10 +77,11 @@ def topic_named(name: str) -> Topic:
 class Topics:
     """All that is followed now."""
 
-    def __init__(self, outbox: OutboxTail) -> None:
+    def __init__(self, outbox: OutboxTail, ask: AskStatuses) -> None:
+        """``ask`` finds out effective statuses."""
         self._outbox = outbox
         self._tails: dict[Path, FileTail] = {}
-        self._ensembles = Ensembles(self.tail, self.leave, outbox)
+        self._ensembles = Ensembles(self.tail, self.leave, outbox, ask)
         self.streams = 0
         """How many streams are open."""
 

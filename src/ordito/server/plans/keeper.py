@@ -115,6 +115,9 @@ class KeeperParts(msgspec.Struct, frozen=True):
     """Whether jobs may be begun and resumed: not once the server is to stop, and not yet where it was restored from a
     backup."""
 
+    leads: Callable[[], bool]
+    """Whether this server keeps the plans going, of several that might."""
+
     notices: WaitingNotices
     """Handles what arrived while a job ran."""
 
@@ -168,6 +171,8 @@ class PlanKeeper:
 
     async def _round(self) -> float:
         """Do what can be done now; returns the seconds until it is to be looked again."""
+        if not self._parts.leads():
+            return SELDOM
         rows = await self._database.read(active_plans)
         by_state = {state: [row for row in rows if row.state == state] for state in PlanState}
         for row in by_state[PlanState.PLANNING]:
@@ -402,6 +407,8 @@ class PlanKeeper:
     # --------------------------------------------------------------------------------------------------- supervisor
 
     async def _supervise(self) -> None:
+        if not self._parts.leads():
+            return
         now = time.time()
         for plan in await self._database.read(partial(expired_plans, now=now)):
             await self._database.write(partial(move, plan=plan, to=PlanState.DISCARDED, now=now))

@@ -45,11 +45,17 @@ class ServerData(msgspec.Struct, frozen=True):
     banner: str
     """A message to all who use the server, "" for none."""
 
+    provider: str = ""
+    """What people call the provider that signs them in, "" where there is none."""
+
 
 async def _server(call: ApiCall) -> Reply:
     settings = call.services.settings
-    ways, now = ("password", "link", "token"), moment(call.now)
-    about = (settings.limits.body, settings.isolation, settings.banner)
+    provider = settings.oidc
+    kept = ("password", *([] if provider is None else ["oidc"]), "link", "token")
+    ways = tuple(way for way in kept if way != "password" or settings.has_passwords)
+    now = moment(call.now)
+    about = (settings.limits.body, settings.isolation, settings.banner, provider.title if provider is not None else "")
     return Reply(ServerData(__version__, ("v1",), ways, now, *about))
 
 
@@ -158,7 +164,7 @@ async def _set_settings(call: ApiCall) -> Reply:
 
 
 async def _openapi(call: ApiCall) -> Reply:
-    return Reply(call.services.openapi())
+    return Reply(call.services.api.openapi())
 
 
 TABLE = (
