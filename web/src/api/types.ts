@@ -2852,6 +2852,7 @@ export interface ValidatedData {
   outputs?: string[];
   diagnostics: FindingData[];
   archive?: ArchiveData;
+  language?: string;
 }
 
 /** Approvals that a rule asks for. */
