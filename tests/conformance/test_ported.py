@@ -75,12 +75,7 @@ def planned(file: Path) -> object:
 def test_a_ported_service_gives_the_same_plan(name: str, tmp_path: Path) -> None:
     """R-CFY-0-5, R-A4C-0-6: what is written is valid, and its plan is that of the service itself."""
     file = laid_out(name, tmp_path)
-    try:
-        made = port(PortRequest(str(file), str(tmp_path / "ported")))
-    except InvalidDocument as invalid:
-        assert "port" not in invalid.diagnostics[0].message
-        assert planned(file) == sorted(d.code for d in invalid.diagnostics if d.severity == "error")
-        return
+    made = port(PortRequest(str(file), str(tmp_path / "ported")))
     text = (tmp_path / "ported/service.yaml").read_text(encoding="utf-8")
     assert (
         text.startswith("tosca_definitions_version: tosca_simple_yaml_1_3\n") or "\ntosca_definitions_version" in text

@@ -29,7 +29,7 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import CANCEL, NOW, SUSPEND, ask
 from ordito.ensemble.store import read_ensemble
 from ordito.results.failure import EXPECTED, Failure, Trouble
-from ordito.results.workers import ItemOutcome
+from ordito.results.item_outcome import ItemOutcome
 from ordito.server.processes.runner import plain, trouble_of
 
 PAUSE = 0.1
