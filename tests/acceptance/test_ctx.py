@@ -55,6 +55,7 @@ class Blueprint:
             "inputs": {name: {"default": value} for name, value in given.items()},
             **({"plugins": case["plugins"]} if "plugins" in case else {}),
             "node_types": case.get("types", {}),
+            **{name: case[name] for name in ("data_types", "groups", "policies", "labels") if name in case},
             "node_templates": {"vm": VM, **case["nodes"]},
             "outputs": case.get("outputs", {}),
         }
