@@ -67,7 +67,7 @@ class Blueprint:
     def run(self, line: str, code: int = 0) -> str:
         """Run a command; returns what it printed."""
         verb, *more = (str(self.folder) if word == "SERVICE" else word for word in shlex.split(line))
-        own = {"validate": [], "output": self.words[:2]}.get(verb, [*self.words, "--yes"])
+        own = {"validate": [], "output": self.words[:2], "describe": self.words[:2]}.get(verb, [*self.words, "--yes"])
         done = ordito(self.home, verb, *more, *own)
         assert done.code == code, done.both
         return done.both
