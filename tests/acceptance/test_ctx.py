@@ -49,7 +49,7 @@ class Blueprint:
         if hosts is not None and host is not None:
             self.words += ["--hosts", str(write_inventory(home / "hosts.yaml", hosts, [host]))]
             given = {"ip": host.address, "port": host.port, "user": host.user, "key": str(host.key), "method": "remote"}
-        document = {
+        document: dict[str, object] = {
             "tosca_definitions_version": "cloudify_dsl_1_3",
             "imports": ["cloudify/types/types.yaml", *case.get("imports", ())],
             "inputs": {name: {"default": value} for name, value in given.items()},
