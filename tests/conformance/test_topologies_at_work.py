@@ -117,7 +117,8 @@ def test_values_of_hosts_and_secrets(ensemble: Path, tmp_path: Path) -> None:
         CLIMBING,
         box="export found=here\nexport FOUND=here\n",
         part=f'. "$(dirname "$0")/more.sh"\n'
-        f'echo "$PLACE $WORD $SELF_PORT $SELF_SOME_NAME $SELF_CAPABILITIES_WEB_OWN ${{SELF_OTHER-none}}" > "{ensemble}/said"\n',
+        'own="$SELF_PORT $SELF_SOME_NAME $SELF_CAPABILITIES_WEB_OWN ${SELF_OTHER-none}"\n'
+        f'echo "$PLACE $WORD $own" > "{ensemble}/said"\n',
         more="true\n",
     )
     done = ordito(ensemble, "plan", folder)
