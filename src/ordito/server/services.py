@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from cryptography.fernet import Fernet
@@ -31,6 +32,7 @@ from ordito.server.plans.files import PlanFiles
 from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
 from ordito.server.plans.store import forget_freezes
 from ordito.server.plans.waiting_notices import NoticeParts, WaitingNotices
+from ordito.server.ports import LocalPlaces, Places, Runners
 from ordito.server.processes.link import ForkLink
 from ordito.server.processes.queries import Queries, QueryLimits
 from ordito.server.processes.runners import ForkedRunners
@@ -39,6 +41,9 @@ from ordito.server.schedules.drifts import Drifts
 from ordito.server.schedules.turns import Schedules
 from ordito.server.settings import ChangedSettings, CurrentSettings, ServerSettings, base_url
 from ordito.server.supervisor import Duty, Supervisor
+
+if TYPE_CHECKING:
+    from ordito.server.stores.stores import Stores
 
 PRUNES_EVERY = 600.0
 """Seconds between two rounds in which what is over is forgotten."""
@@ -67,7 +72,12 @@ class Services:
         link: ForkLink,
         sealer: Fernet,
         openapi: Callable[[], bytes],
+        stores: Stores | None = None,
     ) -> None:
+        self.stores = stores
+        """The store over which it serves, None for the directories of this machine."""
+
+        self.places: Places = stores.places if stores is not None else LocalPlaces()
         self.openapi = openapi
         """Makes the OpenAPI document of the routes."""
 
@@ -79,12 +89,16 @@ class Services:
         self.link = link
         self._cores = max(2, len(os.sched_getaffinity(0)))
         self.queries = Queries(QueryLimits(self._cores), link)
-        self.runners = ForkedRunners(home / "runs", link)
+        self.queries.stored = self.places.stored
+        self.runners: Runners = stores.runners if stores is not None else ForkedRunners(home / "runs", link)
         self.sealer = sealer
         self.answers = Answers(self.queries)
+        self.answers.fresh = self.places.fresh
         self.packages = PackageStore(home)
+        if stores is not None:
+            self.packages.kept = stores.places.keep_package
         self.outbox = OutboxTail(database)
-        self.topics = Topics(self.outbox)
+        self.topics = Topics(self.outbox, self.places.touch)
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
         self.provider = OidcProvider(settings.oidc, lambda: self.settings.egress) if settings.oidc is not None else None
@@ -99,12 +113,12 @@ class Services:
         self.supervisor = Supervisor()
         self.webhooks = Webhooks(database, sealer, lambda: base_url(settings, self.port), lambda: self.settings.egress)
         self.leading = Leading(database)
-        self.supervisor.add(self._unless_held(self.webhooks.round))
         self.draining = asyncio.Event()
         """Set once the server is to stop."""
 
-        self.plan_files = PlanFiles(home / "plans")
+        self.plan_files = PlanFiles(home / "plans", database)
         self._making = Queries(QueryLimits(AT_ONCE), link)
+        self._making.stored = self.places.stored
         self._making.told = self._asked
         self.notices = WaitingNotices(NoticeParts(home, self.current, database, self.runners, self._may_start))
         self.keeper = PlanKeeper(
@@ -115,6 +129,7 @@ class Services:
                 sealer=sealer,
                 queries=self._making,
                 runners=self.runners,
+                places=self.places,
                 files=self.plan_files,
                 supervisor=self.supervisor,
                 metrics=self.metrics,
@@ -125,19 +140,25 @@ class Services:
             )
         )
         self.leading.begins = self.keeper.wake
-        self.supervisor.add(self._if_leading(self.notices.round))
-        schedules = Schedules(home, database, self.answers, sealer, self.keeper.wake)
-        self.supervisor.add(self._unless_held(schedules.round))
-        self.supervisor.add(self._if_leading(Drifts(home, database, self.answers, sealer).round))
         following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, self.current)
         self.sources = GitSources(following, self.keeper.wake)
-        self.supervisor.add(self._unless_held(self.sources.round))
         self._next_prune = 0.0
-        self.supervisor.add(self._if_leading(self._prune))
+        self._add_duties()
         self.port = 0
         """The port on which it listens."""
 
         self.use(database.read_now(kept_settings))
+
+    def _add_duties(self) -> None:
+        """What the server does by itself; of several servers the one that leads."""
+        schedules = Schedules(self.home, self.database, self.answers, self.sealer, self.keeper.wake)
+        for duty in (self.webhooks.round, schedules.round, self.sources.round):
+            self.supervisor.add(self._unless_held(duty))
+        drifts = Drifts(self.home, self.database, self.answers, self.sealer)
+        for duty in (self.notices.round, drifts.round, self._prune):
+            self.supervisor.add(self._if_leading(duty))
+        if self.stores is not None:
+            self.supervisor.add(self._if_leading(partial(self.stores.serve_all, self.database)))
 
     @property
     def settings(self) -> ServerSettings:
@@ -177,6 +198,14 @@ class Services:
         """Hear of what other servers do, and find out whether this one leads."""
         self.database.follow(self._told)
         await self.leading.start()
+        if self.stores is not None:
+            self.stores.places.start()
+
+    async def stop(self) -> None:
+        """Let others go on."""
+        await self.leading.stop()
+        if self.stores is not None:
+            await self.stores.stop()
 
     def _told(self, tables: frozenset[str] | None) -> None:
         """Go on with what other servers have changed."""

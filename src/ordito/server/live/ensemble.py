@@ -105,8 +105,9 @@ Leave = Callable[[FileTail], None]
 class Ensembles:
     """The ensembles that somebody follows."""
 
-    def __init__(self, enter: Enter, leave: Leave, outbox: OutboxTail) -> None:
-        """``enter`` gives the tail of a file, which ``leave`` takes back."""
+    def __init__(self, enter: Enter, leave: Leave, outbox: OutboxTail, touch: Callable[[Path], None]) -> None:
+        """``enter`` gives the tail of a file, which ``leave`` takes back; ``touch`` is told of each look."""
+        self._touch = touch
         self._outbox = outbox
         self._enter = enter
         self._leave = leave
@@ -114,7 +115,8 @@ class Ensembles:
 
     def watch(self, directory: str) -> _Watched:
         """An ensemble that somebody begins to follow."""
-        found = self._watched.setdefault(directory, _Watched(directory, self._enter, self._leave, self._outbox))
+        made = _Watched(directory, self._enter, self._leave, self._outbox, self._touch)
+        found = self._watched.setdefault(directory, made)
         found.enter()
         return found
 
@@ -127,8 +129,11 @@ class Ensembles:
 class _Watched:
     """An ensemble, looked at again and again while somebody follows it."""
 
-    def __init__(self, directory: str, enter: Enter, leave: Leave, outbox: OutboxTail) -> None:
+    def __init__(
+        self, directory: str, enter: Enter, leave: Leave, outbox: OutboxTail, touch: Callable[[Path], None]
+    ) -> None:
         self.directory = directory
+        self._touch = touch
         self._outbox = outbox
         self.layout = Layout(Path(directory))
         self.now = EnsemblePlace()
@@ -170,6 +175,7 @@ class _Watched:
 
     async def _look(self) -> None:
         while True:
+            self._touch(self.layout.root)
             has_lines = await self._pause()
             before, now = self.now, self._present()
             self._take(now)

@@ -73,10 +73,12 @@ def topic_named(name: str) -> Topic:
 class Topics:
     """All that is followed now."""
 
-    def __init__(self, outbox: OutboxTail) -> None:
+    def __init__(self, outbox: OutboxTail, touch: Callable[[Path], None]) -> None:
+        """``touch`` is told again and again of each directory in which something is followed."""
         self._outbox = outbox
+        self._touch = touch
         self._tails: dict[Path, FileTail] = {}
-        self._ensembles = Ensembles(self.tail, self.leave, outbox)
+        self._ensembles = Ensembles(self.tail, self.leave, outbox, touch)
         self.streams = 0
         """How many streams are open."""
 
@@ -97,7 +99,7 @@ class Topics:
 
     def tail(self, path: Path, *, keeps: bool = True) -> FileTail:
         """The tail of a file, which is entered; it ``keeps`` the newest lines."""
-        found = self._tails.setdefault(path, FileTail(path, keeps=keeps))
+        found = self._tails.setdefault(path, FileTail(path, keeps=keeps, touch=self._touch))
         found.enter()
         return found
 

@@ -10,32 +10,41 @@ import math
 import os
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 
 from ordito.app.stores import prepared
+from ordito.app.surroundings import Surroundings, around, enter
 from ordito.app.unattended import carry_out
 from ordito.app.work_items import PlanItem, ResumeItem
 from ordito.app.workflow_run import AlreadyBegun
+from ordito.cluster.connecting import StoreConnection
 from ordito.cluster.holding import ForkedWorker
 from ordito.cluster.keys import PoolKey
 from ordito.cluster.store import Store
 from ordito.cluster.stored import StoredEnsemble, StoredName
+from ordito.cluster.trees import Trees
 from ordito.cluster.worker_runner import Cancel, HeldItem, ItemEnd, Suspend
 from ordito.engine.ports import JobSuspended
 from ordito.ensemble.journal_database import Fenced
 from ordito.ensemble.layout import Layout
+from ordito.ensemble.logs import retain
 from ordito.ensemble.owner import CANCEL, NOW, SUSPEND, ask
 from ordito.ensemble.store import read_ensemble
 from ordito.results.failure import EXPECTED, Failure, Trouble
 from ordito.results.workers import ItemOutcome
+from ordito.server.packages import bring_package, package_path
+from ordito.server.processes.calls import StoredTask
 from ordito.server.processes.runner import plain, trouble_of
 
 PAUSE = 0.1
 """Seconds between two attempts to ask a job that is about to begin."""
 
-_ITEM: msgspec.json.Decoder[PlanItem | ResumeItem] = msgspec.json.Decoder(PlanItem | ResumeItem)
+_ITEM: msgspec.json.Decoder[StoredTask | PlanItem | ResumeItem] = msgspec.json.Decoder(
+    StoredTask | PlanItem | ResumeItem
+)
 
 
 def run(held: HeldItem) -> ItemEnd:
@@ -62,11 +71,29 @@ def run(held: HeldItem) -> ItemEnd:
 
 def _item(held: HeldItem, directory: str) -> PlanItem | ResumeItem:
     """What is to be done: what the item says, or to go on with the job of it that waits."""
-    item = msgspec.structs.replace(_ITEM.decode(held.item.request), directory=directory)
+    found = _ITEM.decode(held.item.request)
+    if isinstance(found, StoredTask):
+        found = _confined(found, held, directory)
+    item = msgspec.structs.replace(found, directory=directory)
     if _has_job(directory, held.task.item):
         return ResumeItem(directory)
     if isinstance(item, PlanItem):
         return msgspec.structs.replace(item, by=msgspec.structs.replace(item.by, origin=held.task.item))
+    return item
+
+
+def _confined(task: StoredTask, held: HeldItem, directory: str) -> PlanItem | ResumeItem:
+    """The item of a server, which reaches nothing but what the server permits: for the rest of this process."""
+    item = task.item
+    assert isinstance(item, PlanItem | ResumeItem)
+    # They lie as they do at the server, so that what names one names it here too.
+    paths = {digest: package_path(held.home, digest) for digest in task.packages}
+    for digest, path in paths.items():
+        if not path.exists():
+            with closing(StoreConnection(held.task.address)) as link:
+                bring_package(Trees(link), digest, path)
+    enter(around(Surroundings((), variables=task.variables, hosts=task.hosts), (directory, *map(str, paths.values()))))
+    retain(task.retention)
     return item
 
 
