@@ -149,24 +149,7 @@ def test_a_plan_of_one_server_is_carried_out_by_workers_and_followed_at_another(
     follows it at the other server is told everything once."""
     place.make()
     second = place.client(place.serve("b"))
-    place.admin.do(
-        "PUT", "projects/shop/rules", {"rules": [{"count": 1, "by": {"roles": ["approver"]}}]}, {"If-Match": "*"}
-    )
-    plan = place.plan(place.admin, apply="auto")
-    assert plan["state"] == "waiting"
-    shown = second.get(f"{ENSEMBLES}/prod/plans/{plan['id']}/plan")
-    assert shown["totals"]["made"] == 2
-    second.do("POST", "users", {"name": "cy"})
-    bound = second.ask("GET", "projects/shop/bindings")
-    name = second.get("me")["name"]
-    roles = (("cy", "approver"), (name, "owner"))
-    given = {"bindings": [{"kind": "user", "who": who, "role": role} for who, role in roles]}
-    second.do("PUT", "projects/shop/bindings", given, {"If-Match": bound.headers["ETag"]})
-    link = second.do("POST", "users/cy/reset")["link"].rpartition("#")[2]
-    signed = second.with_token("").ask("POST", "sessions", {"link": link}, {"Origin": second.url})
-    cookie = {"Cookie": signed.headers["Set-Cookie"].partition(";")[0], "Origin": second.url}
-    decision = {"decision": "approve", "digest": plan["digest"]}
-    second.with_token("").do("POST", f"{ENSEMBLES}/prod/plans/{plan['id']}/approvals", decision, cookie)
+    plan = approved(place, second)
     killed = place.work("one")
     operation = place.gated()
     job = until_state(second, plan["id"], "running")["job"]
@@ -191,7 +174,7 @@ def test_a_plan_of_one_server_is_carried_out_by_workers_and_followed_at_another(
     assert (done["job"], done["job_status"]) == (job, "ok")
     assert [row[0] for row in place.rows("SELECT id FROM ordito.job")] == [job]
     assert place.rows("SELECT state, job FROM ordito.item") in ([("done", job)], [])
-    ended = [event["step"] for event in told if event["type"] == "step.succeeded"]
+    ended = [event["step"] for event in told if event["type"] == "step.succeeded" and not event.get("no_op")]
     assert sorted(ended) == STEPS
     printed = "".join(event.get("text", "") for event in told if event["type"] == "step.log")
     assert "first_1.Standard.create is done" in printed
@@ -208,6 +191,27 @@ def test_a_plan_of_one_server_is_carried_out_by_workers_and_followed_at_another(
         assert not [path for path in kept if b"canary-9137" in path.read_bytes() and "packages" not in path.parts]
 
 
+def approved(place: Place, second: Client) -> Any:
+    """A plan that was asked for and made at one server, and looked at and approved at another."""
+    rules = {"rules": [{"count": 1, "by": {"roles": ["approver"]}}]}
+    place.admin.do("PUT", "projects/shop/rules", rules, {"If-Match": "*"})
+    plan = place.plan(place.admin, apply="auto")
+    assert plan["state"] == "waiting"
+    assert second.get(f"{ENSEMBLES}/prod/plans/{plan['id']}/plan")["totals"]["made"] == 2
+    second.do("POST", "users", {"name": "cy"})
+    bound = second.ask("GET", "projects/shop/bindings")
+    roles = (("cy", "approver"), (second.get("me")["name"], "owner"))
+    given = {"bindings": [{"kind": "user", "who": who, "role": role} for who, role in roles]}
+    second.do("PUT", "projects/shop/bindings", given, {"If-Match": bound.headers["ETag"]})
+    link = second.do("POST", "users/cy/reset")["link"].rpartition("#")[2]
+    nobody = second.with_token("")
+    signed = nobody.ask("POST", "sessions", {"link": link}, {"Origin": second.url})
+    cookie = {"Cookie": signed.headers["Set-Cookie"].partition(";")[0], "Origin": second.url}
+    decision = {"decision": "approve", "digest": plan["digest"]}
+    nobody.do("POST", f"{ENSEMBLES}/prod/plans/{plan['id']}/approvals", decision, cookie)
+    return plan
+
+
 def collected(client: Client, job: str) -> list[str]:
     """The types of the events of a job, from its beginning."""
     found = []
@@ -218,6 +222,23 @@ def collected(client: Client, job: str) -> list[str]:
         found.append(event["type"])
     stream.close()
     return found
+
+
+def test_what_is_asked_for_is_sealed_in_the_store(place: Place) -> None:
+    """A value of an input goes to the worker, and nobody reads it who has the store alone."""
+    place.make()
+    asked = {"request": {"workflow": "deploy", "inputs": {"pass": "canary-5512"}}, "apply": "auto"}
+    plan = place.admin.do("POST", f"{ENSEMBLES}/prod/plans", asked, WAIT)
+    until(lambda: place.rows("SELECT count(*) FROM ordito.item"), lambda found: found == [(1,)])
+    tables = "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname LIKE 'ordito%'"
+    for (table,) in place.rows(tables):
+        for canary in ("canary-5512", "canary-9137"):
+            assert place.rows(f"SELECT 1 FROM {table} t WHERE t::text LIKE '%{canary}%'") == []
+            hidden = canary.encode().hex()
+            assert place.rows(f"SELECT 1 FROM {table} t WHERE t::text LIKE '%{hidden}%'") == [], table
+    place.open()
+    place.work("one")
+    assert until_state(place.admin, plan["id"], "applied")["job_status"] == "ok"
 
 
 def test_a_job_is_cancelled_at_either_server(place: Place) -> None:
@@ -268,9 +289,36 @@ def test_an_ensemble_that_was_imported_is_served(place: Place, tmp_path: Path) -
     assert plan["state"] in ("applied", "queued", "starting", "running", "empty")
 
 
+def test_administrators_see_workers_and_what_waits(place: Place) -> None:
+    """On their page and in figures, also where nobody works."""
+    place.make()
+    plan = place.plan(place.admin, apply="auto")
+    until(lambda: place.rows("SELECT count(*) FROM ordito.item"), lambda found: found == [(1,)])
+    store = until(lambda: place.admin.get("store"), lambda found: bool(found["queues"]))
+    assert (store["workers"], store["queues"][0]["waiting"]) == ([], 1)
+    assert any("has no worker" in one for one in store["problems"])
+    assert place.admin.get("about")["store"] == store["store"]
+    place.work("one")
+    place.gated()
+    store = until(lambda: place.admin.get("store"), lambda found: found["workers"][0]["busy"] == 1)
+    assert (store["workers"][0]["state"], store["problems"]) == ("ready", [])
+    figures = place.admin.ask("GET", "/metrics").body.decode()
+    for line in (
+        'ordito_store_items{class="normal",pool="default",state="running"} 1.0',
+        'ordito_store_workers{pool="default",state="ready"} 1.0',
+        'ordito_store_slots{pool="default",use="taken"} 1.0',
+        "ordito_store_takeovers 0.0",
+    ):
+        assert line in figures
+    assert place.admin.get("/readyz")["well"]
+    place.open()
+    until_state(place.admin, plan["id"], "applied")
+
+
 REFUSED: tuple[tuple[list[str], str], ...] = (
     (["--ensemble", "/nowhere"], "serves no directory"),
     (["--isolated"], "isolates none"),
+    (["--key", ""], "needs the key of its workers"),
 )
 
 
@@ -281,7 +329,7 @@ def test_what_does_not_go_together_is_refused(place: Place, words: list[str], wh
     if words == ["--isolated"]:
         words = []
         (home / "server.yaml").write_text("isolation: bubblewrap\n")
-    over = [str(home), "--listen", ANY_PORT, "--store-file", str(place.address), *words]
+    over = [str(home), "--listen", ANY_PORT, "--store-file", str(place.address), "--key", str(place.key), *words]
     done = subprocess.run([sys.executable, "-m", "ordito.server", *over], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (3, "")
     assert why in done.stderr

@@ -88,7 +88,7 @@ class OverStore(NamedTuple):
 
     store: Store
     key: str
-    """The file with the key of its workers, "" for none."""
+    """The file with the key of its workers, "" where none was named."""
 
     workers: int
     """How many workers of its own the server starts."""
@@ -166,6 +166,11 @@ def _check_over(settings: ServerSettings, over: OverStore | None, ensembles: lis
     if settings.isolation == BUBBLEWRAP:
         hint = "take `isolation` out of server.yaml: workers of a user of their own carry out what others ask for"
         raise ServerRefused("a server over a store begins no operation itself, and isolates none", hint)
+    if not over.key:
+        hint = "`ordito store init --key FILE` makes it; give the same to all servers and workers"
+        raise ServerRefused("a server over a store needs the key of its workers: --key FILE", hint)
+    if not Path(over.key).is_file():
+        raise ServerRefused(f"there is no {over.key}", "bring it from a worker; `ordito store init --key` makes one")
     if ensembles:
         hint = "put it into the store: `ordito store import`"
         raise ServerRefused(f"a server over a store serves no directory, as {ensembles[0]}", hint)

@@ -36,14 +36,14 @@ from ordito.ensemble.store import read_ensemble
 from ordito.results.failure import EXPECTED, Failure, Trouble
 from ordito.results.workers import ItemOutcome
 from ordito.server.packages import bring_package, package_path
-from ordito.server.processes.calls import StoredTask
+from ordito.server.processes.calls import SealedTask, StoredTask
 from ordito.server.processes.runner import plain, trouble_of
 
 PAUSE = 0.1
 """Seconds between two attempts to ask a job that is about to begin."""
 
-_ITEM: msgspec.json.Decoder[StoredTask | PlanItem | ResumeItem] = msgspec.json.Decoder(
-    StoredTask | PlanItem | ResumeItem
+_ITEM: msgspec.json.Decoder[SealedTask | PlanItem | ResumeItem] = msgspec.json.Decoder(
+    SealedTask | PlanItem | ResumeItem
 )
 
 
@@ -72,8 +72,9 @@ def run(held: HeldItem) -> ItemEnd:
 def _item(held: HeldItem, directory: str) -> PlanItem | ResumeItem:
     """What is to be done: what the item says, or to go on with the job of it that waits."""
     found = _ITEM.decode(held.item.request)
-    if isinstance(found, StoredTask):
-        found = _confined(found, held, directory)
+    if isinstance(found, SealedTask):
+        body = PoolKey(held.task.key).open_request(held.task.item, found.body)
+        found = _confined(msgspec.json.decode(body, type=StoredTask), held, directory)
     item = msgspec.structs.replace(found, directory=directory)
     if _has_job(directory, held.task.item):
         return ResumeItem(directory)

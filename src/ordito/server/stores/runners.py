@@ -15,6 +15,7 @@ from ordito.app.surroundings import Surroundings
 from ordito.app.work_items import PlanItem
 from ordito.cluster.connecting import Connection, StoreConnection
 from ordito.cluster.items import NewItem, add_item
+from ordito.cluster.keys import PoolKey
 from ordito.cluster.store import Store
 from ordito.results.workers import ItemOutcome
 from ordito.server.processes.calls import (
@@ -25,6 +26,7 @@ from ordito.server.processes.calls import (
     NotDone,
     NothingToDo,
     RunnerTask,
+    SealedTask,
     StoredAt,
     StoredTask,
 )
@@ -57,8 +59,9 @@ Where = Callable[[str], StoredAt | None]
 class StoredRunners:
     """The workers of a store, see ``Runners``. Its methods wait for the store, and may be called in any thread."""
 
-    def __init__(self, store: Store, where: Where) -> None:
-        """``where`` says where the ensemble of a directory is."""
+    def __init__(self, store: Store, key: PoolKey, where: Where) -> None:
+        """``key`` is that of the workers; ``where`` says where the ensemble of a directory is."""
+        self._key = key
         self._store = store
         self._where = where
         self._link = StoreConnection(store.address, PATIENCE)
@@ -86,25 +89,24 @@ class StoredRunners:
             return False
         around: Surroundings = task.surroundings
         item = msgspec.structs.replace(task.item, directory="")
-        request = msgspec.json.encode(
-            StoredTask(item, around.variables, around.hosts, task.retention, packages_of(around.services))
-        )
+        task_of_store = StoredTask(item, around.variables, around.hosts, task.retention, packages_of(around.services))
         is_plan = isinstance(task.item, PlanItem)
         kind = "plan" if is_plan else name.partition("-")[0]
-        by = task.item.by.by if isinstance(task.item, PlanItem) else ""
+        id = name if is_plan else f"{name}-{secrets.token_hex(4)}"
+        sealed = SealedTask(self._key.seal_request(id, msgspec.json.encode(task_of_store)))
         new = NewItem(
-            id=name if is_plan else f"{name}-{secrets.token_hex(4)}",
+            id=id,
             ensemble=ensemble,
             kind=kind,
-            request=request,
+            request=msgspec.json.encode(sealed),
             klass="normal" if is_plan else "urgent",
-            by=by,
+            by=task.item.by.by if isinstance(task.item, PlanItem) else "",
         )
 
         def add(db: Connection) -> bool:
             if not is_plan and db.execute(OPEN, (ensemble, kind)).fetchone() is not None:
                 return False
-            return add_item(db, new) or db.execute(AGAIN, {"id": new.id, "request": request}).fetchone() is not None
+            return add_item(db, new) or db.execute(AGAIN, {"id": id, "request": new.request}).fetchone() is not None
 
         return self._ask("add an item to", add)
 

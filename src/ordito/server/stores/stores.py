@@ -18,11 +18,15 @@ import msgspec
 from sqlalchemy import Connection, insert, select
 
 from ordito.cluster.items import DEFAULT_POOL
+from ordito.cluster.keys import PoolKey
 from ordito.cluster.store import Store
 from ordito.server.database.database import Database
 from ordito.server.database.tables import ENSEMBLES, PROJECTS
+from ordito.server.metrics import StoreFigures
 from ordito.server.stores.mirrors import StorePlaces
 from ordito.server.stores.runners import StoredRunners
+from ordito.server.stores.shown import StoreStateData
+from ordito.server.stores.watching import figures_of, state_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 """What projects and ensembles of a server are called; those of a store with other names are not served."""
@@ -40,7 +44,15 @@ class Stores:
         store.check()
         self.store = store
         self.places = StorePlaces(home, store, key)
-        self.runners = StoredRunners(store, self.places.stored)
+        self.runners = StoredRunners(store, PoolKey(key), self.places.stored)
+
+    def state(self) -> StoreStateData:
+        """How it is. Raises ``EnsembleError``."""
+        return state_of(self.store)
+
+    def figures(self) -> StoreFigures:
+        """The same as figures. Raises ``EnsembleError``."""
+        return figures_of(self.store)
 
     async def stop(self) -> None:
         """Let go of it."""
