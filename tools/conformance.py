@@ -27,6 +27,12 @@ TESTS = ROOT / "tests"
 DATA = TESTS / "conformance"
 TABLE = ROOT / "docs" / "conformance.md"
 RUNNER = "tests/conformance/test_conformance.py"
+CASES = {
+    TESTS / "acceptance/data/ctx": "tests/acceptance/test_ctx.py::test_ctx[{name}-{place}]",
+    TESTS / "scenarios/cloudify": "tests/scenarios/test_scenarios.py::test_scenario[cloudify/{name}]",
+}
+"""Folders of cases that say themselves what they show, in words that begin with numbers below ``says:``; and the test
+that runs each."""
 RESULTS = ROOT / ".cache" / "conformance.xml"
 MOST_UNSHOWN = 10
 """How many requirements that are not optional may have a reason in place of a test."""
@@ -168,6 +174,8 @@ def read_state() -> State:
         for test, numbers in _numbered_tests(path):
             for number in numbers:
                 tests.setdefault(number, []).append(test)
+    for number, test in _numbered_cases():
+        tests.setdefault(number, []).append(test)
     return State(read_requirements(), samples, tests, _reasons("none.yaml"))
 
 
@@ -196,6 +204,15 @@ def _numbered_tests(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
         numbers = numbers_at_start(ast.get_docstring(function) or "")
         if numbers:
             yield test, numbers
+
+
+def _numbered_cases() -> Iterator[tuple[str, str]]:
+    """Each number that a case begins with, and the test of it."""
+    for folder, test in CASES.items():
+        for path in sorted(folder.glob("*.yaml")):
+            case = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
+            for number in numbers_at_start(case["says"]):
+                yield number, test.format(name=path.stem, place=case.get("only", "here"))
 
 
 def _functions(owner: ast.Module | ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

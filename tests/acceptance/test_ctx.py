@@ -110,14 +110,8 @@ def played(home: Path, case: dict[str, Any], hosts: SshHosts | None, host: SshHo
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("file", sorted(CASES.glob("*.yaml")), ids=lambda file: file.stem)
 def test_ctx(file: Path, place: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """Each case does here and there what it says, and leaves nothing when it is undeployed:
-    R-CFY-7.1-8, R-CFY-8.2-6, R-CFY-8.2-7, R-CFY-14.1-1, R-CFY-14.1-2, R-CFY-14.1-3, R-CFY-14.1-4, R-CFY-14.1-5,
-    R-CFY-14.1-7, R-CFY-14.1-8, R-CFY-14.1-10, R-CFY-14.1-11, R-CFY-14.2-1, R-CFY-14.2-2, R-CFY-14.2-3,
-    R-CFY-14.2-4, R-CFY-14.2-5, R-CFY-14.2-6, R-CFY-14.2-7, R-CFY-14.2-8, R-CFY-14.2-9, R-CFY-14.3-1, R-CFY-14.3-2,
-    R-CFY-14.3-3, R-CFY-14.3-4, R-CFY-14.3-5, R-CFY-14.3-6, R-CFY-14.3-7, R-CFY-14.3-9, R-CFY-14.3-10,
-    R-CFY-14.3-12, R-CFY-14.3-13, R-CFY-15-1, R-CFY-15.1-1, R-CFY-15.1-2, R-CFY-15.1-3, R-CFY-15.1-4, R-CFY-15.1-5,
-    R-CFY-15.1-6, R-CFY-15.1-7, R-CFY-15.1-8, R-CFY-16-1, R-CFY-16.2-1, R-CFY-16.2-2, R-CFY-16.2-4, R-CFY-16.2-5,
-    R-CFY-16.4-2, R-CFY-16.4-3, R-CFY-17-2, R-CFY-17-5"""
+    """Each case does here and there what it says, and leaves nothing when it is undeployed; which requirements it shows
+    is in its file."""
     case = read_yaml(file.read_text(encoding="utf-8"))
     if case.get("only", place) != place:
         pytest.skip(f"it is about {case['only']} only")

@@ -49,6 +49,7 @@ def test_help_needs_no_other_page(run: Run) -> None:
 NAMES = re.compile(r"""["'](_?(?:ORDITO|XDG)_[A-Z_]+|CUE_EXE|NO_COLOR|FORCE_COLOR|TERM)["']""")
 INSIDE = {
     "ORDITO_ANSIBLE",  # leads plug-ins of Ansible to what they are to do
+    "ORDITO_SERVICE",  # leads `cloudify` in scripts to the files of their service
     "ORDITO_KEEP",  # stands in a text, and is replaced
     "XDG_RUNTIME_DIR",  # is handed to engines of containers
     "_ORDITO_COMPLETE",  # is set by the script of a shell

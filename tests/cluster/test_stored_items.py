@@ -16,7 +16,7 @@ import pytest
 from ordito.app.work_items import AskedRequest, PlanItem
 from ordito.cluster.items import NewItem, add_item
 from ordito.cluster.store import Store
-from ordito.results.workers import ItemOutcome
+from ordito.results.item_outcome import ItemOutcome
 from ordito.work.records import AskedBy
 from tests.acceptance.busy import Busy
 from tests.acceptance.program import LOGGING, completed_twice, environment, log_lines, ordito, overlaps

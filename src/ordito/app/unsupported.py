@@ -9,7 +9,7 @@ from ordito.executors.processors import GROUP, command_for
 from ordito.model.block_types import LIFECYCLE_STEP
 from ordito.model.imperative import Policy
 from ordito.model.service import Service
-from ordito.planning.imperative import processor_of
+from ordito.planning.imperative import NOT_RUN, processor_of
 from ordito.planning.placement import container_type
 from ordito.planning.policy_targets import SCALING
 
@@ -100,6 +100,8 @@ def warn_of_unprocessed(service: Service, diagnostics: Diagnostics) -> None:
     """Warn about workflows that cannot be run here; other workflows are not affected (R-7.3.8-2)."""
     for workflow in service.workflows.values():
         artifact = workflow.implementation
+        if artifact is not None and artifact.kinds[:1] == (NOT_RUN,):
+            continue  # It is said where it is read.
         if artifact is not None and not processor_of(artifact, lambda kinds: command_for(kinds[0]) is not None):
             diagnostics.warning(
                 "no-processor",

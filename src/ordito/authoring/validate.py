@@ -71,6 +71,8 @@ class ValidateResult(msgspec.Struct, frozen=True):
     outputs: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
     about: About | None = None
+    language: str = ""
+    """The version of another language than TOSCA that it is written in."""
 
 
 def validate(request: ValidateRequest) -> ValidateResult:
@@ -106,6 +108,7 @@ def validate(request: ValidateRequest) -> ValidateResult:
         tuple(service.outputs),
         tuple(found),
         read.package.about,
+        service.language,
     )
 
 

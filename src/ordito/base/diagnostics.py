@@ -73,6 +73,8 @@ class Diagnostics:
         """Puts messages and hints into the words of the language in which the documents are written."""
         self.unsaid: frozenset[str] = frozenset()
         """The codes of warnings and notes about what is usual in the language in which the documents are written."""
+        self.way: Callable[[Span], tuple[Related, ...]] | None = None
+        """Gives the imports by which the document at a place is part of what is read, the nearest first."""
         self.errors = 0
         self.reported = 0
 
@@ -162,6 +164,8 @@ class Diagnostics:
             self._keep(found)
 
     def _keep(self, found: Diagnostic) -> None:
+        if self.way is not None and found.span is not None and (way := self.way(found.span)):
+            found = msgspec.structs.replace(found, related=(*found.related, *way))
         if self.wording is not None:
             found = msgspec.structs.replace(
                 found,

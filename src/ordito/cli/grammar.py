@@ -38,6 +38,7 @@ PURPOSES: Mapping[str, Mapping[str, VerbEntry]] = {
         "compile": VerbEntry("templates", "Write the resolved model of a service, for programs."),
         "package": VerbEntry("templates", "Pack a service into an archive (CSAR)."),
         "unpackage": VerbEntry("templates", "Unpack an archive into a folder."),
+        "port": VerbEntry("templates", "Write a service in another language as one of TOSCA."),
         "spec": VerbEntry("templates", "Show the result of your part of ensemble.yaml."),
     },
     "Deploy and change it": {

@@ -55,7 +55,7 @@ ON_THIS_MACHINE = frozenset(
         *("init", "doctor", "completion", "validate", "fmt", "schema", "compile"),
         *("server status", "server backup", "server restore", "server resume", "server audit verify"),
         *ABOUT_STORE,
-        *("package", "unpackage", "serve", "blocks list", "blocks show", "blocks test", "lifecycle import"),
+        *("package", "unpackage", "port", "serve", "blocks list", "blocks show", "blocks test", "lifecycle import"),
     }
 )
 """The verbs that work on files and programs of this machine whatever server is named."""

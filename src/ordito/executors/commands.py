@@ -29,6 +29,9 @@ from ordito.work.invocation import Invocation
 PYTHON_RUNNER = str(Path(__file__).with_name("python_runner.py"))
 PACKAGES_RUNNER = str(Path(__file__).with_name("packages_runner.py"))
 
+OLD_PYTHON = frozenset({"python", "python2"})
+"""The names by which scripts of blueprints ask for Python 3, which their module needs."""
+
 HEAD = 4096
 """How many bytes of a script are read for its ``#!`` line."""
 
@@ -78,7 +81,8 @@ def shell_command(script: StartableScript) -> ProcessCommand:
         interpreter = interpreter_of(script.head)
     except UnusableInterpreter as error:
         raise Unusable(f"{artifact} cannot be run: {error}") from None
-    program = _program(interpreter, environment)
+    is_old = script.invocation.helpers is not None and interpreter.name in OLD_PYTHON
+    program = python3(environment["PATH"], artifact) if is_old else _program(interpreter, environment)
     if program is None:
         raise Unusable(
             f'{artifact} needs the interpreter "{interpreter.program}", which is not installed on this machine '

@@ -221,6 +221,8 @@ class Entities:
             found = self._on_path(name, caller)
             if found:
                 return (found,)
+        if template.is_open and (linked := self._linked(name, callers)):
+            return (linked,)
         for caller in callers:
             record = self.snapshot.instances[caller]
             siblings = self.listed(record.node)
@@ -230,6 +232,16 @@ class Entities:
                 if len(same) == 1:
                     return (same[0],)
         return ids
+
+    def _linked(self, node: str, callers: list[str]) -> str:
+        """The one instance of a node that a caller is linked with, "" where there is none or there are several."""
+        for caller in callers:
+            links = (self.snapshot.links[k] for k in self.snapshot.links_of(caller))
+            found = {k.target for k in links if k.source == caller and k.target in self.snapshot.instances}
+            found = {i for i in found if self.snapshot.instances[i].node == node}
+            if len(found) == 1:
+                return found.pop()
+        return ""
 
     def nodes_of_type(self, kind: str) -> list[str]:
         """The names of the nodes of a type, or of one derived from it, in declared order."""

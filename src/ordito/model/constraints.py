@@ -52,6 +52,13 @@ def read_constraint(node: Node, base: str, convert: Convert, diagnostics: Diagno
     if isinstance(node, Scalar):
         value = convert(node)
         return Constraint("equal", value, node.span) if diagnostics.errors == before else None
+    message = ""
+    if isinstance(node, Mapping) and MESSAGE in node.values and len(node.keys) == 2:
+        said = node.values[MESSAGE]
+        message = said.text if isinstance(said, Scalar) else ""
+        keys = [k for k in node.keys if k.text != MESSAGE]
+        place = (node.source, node.line, node.column, node.end_line, node.end_column)
+        node = Mapping(*place, keys, {keys[0].text: node.values[keys[0].text]})
     if not isinstance(node, Mapping) or len(node.keys) != 1:
         diagnostics.error(
             "bad-constraint",
@@ -78,9 +85,11 @@ def read_constraint(node: Node, base: str, convert: Convert, diagnostics: Diagno
         )
         return None
     value = _operand(operator, operand, base, convert, diagnostics)
-    return Constraint(operator, value, key.span) if diagnostics.errors == before else None
+    return Constraint(operator, value, key.span, message) if diagnostics.errors == before else None
 
 
+MESSAGE = "ordito.message"
+"""What may stand beside the operator: what is said of a value for which it does not hold."""
 HINTS = {"max_length": "for numbers write in_range", "min_length": "for numbers write in_range"}
 
 
@@ -171,6 +180,11 @@ def violation(value: Any, constraint: Constraint, base: str, same: Same | None =
     ``same`` says whether two values are equal, where that depends on more than their primitive type: for lists, maps
     and complex values. External schemas are not checked here.
     """
+    found = _violation(value, constraint, base, same)
+    return f"is refused: {constraint.message}" if found and constraint.message else found
+
+
+def _violation(value: Any, constraint: Constraint, base: str, same: Same | None) -> str:
     operator, operand = constraint.operator, constraint.operand
     try:
         if operator in ORDERINGS:

@@ -42,7 +42,9 @@ from ordito.model.values import Values
 from ordito.model.workflows import Workflows
 from ordito.source.nodes import Mapping, Node, Scalar
 from ordito.source.package import Package
+from ordito.syntax.dialects import LANGUAGE
 from ordito.syntax.expressions import calls
+from ordito.syntax.service_template import ServiceFile
 from ordito.syntax.topology import TopologyTemplate
 
 AS_WRITTEN = Circumstances()
@@ -61,7 +63,7 @@ def resolve_service(
         return None
     content = units.entry.content
     diagnostics.allowed = circumstances.allowed | read_allowed(content.metadata, diagnostics)
-    refuse_settings(content.at, content.metadata, "a whole service", diagnostics, save=SETTING)
+    refuse_settings(content.at, content.metadata, "a whole service", diagnostics, save=(SETTING, LANGUAGE))
     filters = Filters(types, units, diagnostics)
     filters.check_types()
 
@@ -152,9 +154,16 @@ def _resolve_topology(
         substitution=stands_for.read(topology.substitution_mappings),
         choices=choices,
         hooks=_steps(policies, KnownBlocks(types, circumstances.blocks), references, further),
+        language=_language(entry.content),
     )
     beside = Beside(requirements.unfilled, tuple(references.of_substituted))
     return substitutes.fill(service, entry, facts, circumstances, beside)
+
+
+def _language(content: ServiceFile) -> str:
+    """The version of another language that a file is written in, "" for TOSCA."""
+    version = content.tosca_definitions_version.text
+    return "" if content.lowered is None or version.startswith("tosca_") else version
 
 
 def _steps(

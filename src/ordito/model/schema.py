@@ -30,6 +30,8 @@ class Constraint(msgspec.Struct, frozen=True):
     operator: str
     operand: Value
     span: Span | None = None
+    message: str = ""
+    """What is said of a value for which it does not hold, "" for what the operator says itself."""
 
 
 class PropertyDefinition(msgspec.Struct, frozen=True):

@@ -206,6 +206,8 @@ class Service(msgspec.Struct, frozen=True):
     """What was chosen where the service leaves a choice."""
     hooks: Mapping[str, LifecycleStep] = {}
     """Its lifecycle steps by their ids, in declared order, which is their order within one phase of one component."""
+    language: str = ""
+    """The version of another language that it is written in, "" for TOSCA."""
 
     def template(self, name: str) -> NodeTemplate | None:
         """The node template with a name, whether it is part of the service or substituted by a topology."""

@@ -10,7 +10,7 @@ interface is the node's, or that of a relationship whose operation runs in the c
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import msgspec
 
@@ -179,12 +179,17 @@ def read_allowed(metadata: Mapping[str, Scalar] | None, diagnostics: Diagnostics
 
 
 def refuse_settings(
-    at: object, metadata: Mapping[str, Scalar] | None, what: str, diagnostics: Diagnostics, *, save: str = ""
+    at: object,
+    metadata: Mapping[str, Scalar] | None,
+    what: str,
+    diagnostics: Diagnostics,
+    *,
+    save: Collection[str] = (),
 ) -> None:
-    """Report settings in metadata where none are allowed, except the one named ``save``."""
+    """Report settings in metadata where none are allowed, except those named ``save``."""
     section = at.values.get("metadata") if isinstance(at, Written) else None
     for name, value in (metadata or {}).items():
-        if name.startswith(PREFIX) and name != save:
+        if name.startswith(PREFIX) and name not in save:
             place = section.key(name).span if isinstance(section, Written) else value.span
             diagnostics.error(
                 "unknown-setting",
@@ -411,11 +416,18 @@ SECRET = "ordito.secret"
 """The metadata of an input that is a secret of this name where nobody gives it another value."""
 
 
+OUTPUT = "ordito.output"
+"""The metadata of an input that is an output of another service where nobody gives it another value: the name of the
+service, or ``@`` and the input that names it, and that of the output."""
+
+OF_INPUTS = frozenset({SECRET, OUTPUT})
+
+
 def metadata_of_property(metadata: Mapping[str, Scalar] | None, what: str, diagnostics: Diagnostics) -> dict[str, str]:
     """The metadata of the definition of a property, as they are written; wrong settings among them are reported. Only
     a "property" has any (``what``)."""
     for name, value in (metadata or {}).items():
-        if name == SECRET and what == "input":
+        if name in OF_INPUTS and what == "input":
             continue
         if name.startswith(PREFIX) and (name != UPDATE or what != "property"):
             near = _did_you_mean(nearest(name, (UPDATE,))) if what == "property" else ""

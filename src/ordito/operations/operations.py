@@ -36,6 +36,7 @@ from ordito.operations.end_effects import STAND_FOR_ORDER, EndEffects
 from ordito.operations.peer_notifications import PeerNotifications
 from ordito.operations.preparing import PreparedStep, Preparing
 from ordito.operations.record_changes import Removal
+from ordito.operations.script_context import OwnProgram
 from ordito.operations.secrecy import masking_for, without_secrets
 from ordito.operations.targeting import THIS_MACHINE, FindsTargets, Targets
 from ordito.work.forms import adopted
@@ -82,6 +83,7 @@ class PlanOperations:
         ensemble: str = "",
         form: str = "",
         masking: Masking | None = None,
+        program: OwnProgram | None = None,
     ) -> None:
         self._service = service
         self._form = form
@@ -118,6 +120,7 @@ class PlanOperations:
             job=job,
             describe=describe,
             deployment=ensemble,
+            program=program,
         )
         self._counts = counts or {}
         knowledge = PeerKnowledge(service, snapshot, self._evaluator, digest_key)

@@ -22,7 +22,7 @@ from ordito.model.service import Service
 from ordito.operations.artifact_workflows import Describe, Job, inputs_of, invocation_of, sensitive_results
 from ordito.operations.called import PlanCalls
 from ordito.operations.environment import OperationEnvironment, OperationEnvironments
-from ordito.operations.script_context import CONTEXT, OF_FABRIC, PROCESS, SERVICE, ScriptContexts, launch_of
+from ordito.operations.script_context import CONTEXT, OF_FABRIC, PROCESS, SERVICE, OwnProgram, ScriptContexts, launch_of
 from ordito.operations.secrecy import as_shown
 from ordito.operations.targeting import Targets
 from ordito.work.agents import FABRIC_ENV
@@ -86,8 +86,10 @@ class Preparing:
         job: str,
         describe: Describe,
         deployment: str = "",
+        program: OwnProgram | None = None,
     ) -> None:
-        self._contexts = ScriptContexts(service, snapshot, evaluator, masking, deployment or service.name, job)
+        named = deployment or service.name
+        self._contexts = ScriptContexts(service, snapshot, evaluator, masking, named, job, program)
         self._service = service
         self._snapshot = snapshot
         self._called = called

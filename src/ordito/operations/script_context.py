@@ -37,11 +37,17 @@ OF_FABRIC = (
 )
 """The inputs of what fabric runs that are none of its variables."""
 
+DEPLOYMENT = "cloudify.artifacts.Deployment"
+"""The type of what is done with another service that stands for a node."""
+
 LIFECYCLE = "cloudify.interfaces.relationship_lifecycle"
 SIDES = ("source", "target")
 WORKFLOWS = {"deploy": "install", "undeploy": "uninstall", "upgrade": "update", "run": "execute_operation"}
 BELOW = ("cloudify.base.", "tosca.")
 """How the names of types begin that no blueprint knows."""
+
+TAGS = "resource_tags."
+"""How the metadata of a service begin that are tags of its resources."""
 
 POLLED = frozenset({"get_state"})
 """Operations that are asked again until their result is true."""
@@ -50,12 +56,28 @@ ADDRESSES = ("ip", "private_address", "public_address")
 EXPLICIT_RETRIES = 60
 
 
+class OwnProgram(msgspec.Struct, frozen=True):
+    """How a script calls this program itself, for services that stand for nodes: the words of the command, and the
+    directory of the ensemble."""
+
+    words: tuple[str, ...]
+    directory: str
+
+
 class ScriptContexts:
     """Makes the documents of a job's scripts."""
 
     def __init__(
-        self, service: Service, snapshot: Snapshot, evaluator: Evaluator, masking: Masking, deployment: str, job: str
+        self,
+        service: Service,
+        snapshot: Snapshot,
+        evaluator: Evaluator,
+        masking: Masking,
+        deployment: str,
+        job: str,
+        program: OwnProgram | None = None,
     ) -> None:
+        self._program = program
         self._service = service
         self._snapshot = snapshot
         self._evaluator = evaluator
@@ -76,7 +98,7 @@ class ScriptContexts:
         secrets."""
         relationship = place.relationship
         found: dict[str, object] = {
-            "deployment": {"id": self._deployment, "name": self._deployment},
+            "deployment": {"id": self._deployment, "name": self._deployment, "resource_tags": self._tags()},
             "blueprint": {"id": self._service.name},
             "execution_id": self._job,
             "workflow_id": WORKFLOWS.get(plan.workflow, plan.workflow),
@@ -89,6 +111,8 @@ class ScriptContexts:
             "inputs": {name: value for name, value in inputs.items() if name != PROCESS},
             "text": implementation.properties.get("text"),
         }
+        if self._program is not None and implementation.kinds[0] == DEPLOYMENT:
+            found["program"] = {"words": list(self._program.words), "directory": self._program.directory}
         if relationship is None:
             found["instance"] = self._instance(place.instance, related=True)
         else:
@@ -97,6 +121,11 @@ class ScriptContexts:
                 found[side] = self._instance(instance, related=True) if instance else self._node_alone(node)
         self._masking.know(sensitive_parts(found))
         return msgspec.json.encode(revealed(found)).decode()
+
+    def _tags(self) -> dict[str, str]:
+        """The tags of resources that the blueprint names."""
+        about = self._service.metadata
+        return {name.removeprefix(TAGS): value for name, value in about.items() if name.startswith(TAGS)}
 
     def _instance(self, instance: str, *, related: bool) -> dict[str, object]:
         """A node and one of its instances."""

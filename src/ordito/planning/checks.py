@@ -285,6 +285,7 @@ def check_interpreters(draft: Draft) -> None:
 def check_requirements(draft: Draft) -> None:
     """Refuse every cycle of requirements, including a node that requires itself, with the names on it."""
     draft.ordered = targets_first(draft.service)
+    _refuse_unordered(draft)
     if len(draft.ordered) == len(draft.service.nodes):
         return
     for cycle in requirement_cycles(draft.service.nodes, draft.service.incoming):
@@ -300,6 +301,23 @@ def check_requirements(draft: Draft) -> None:
             hint="remove one of these requirements",
             related=[Related(f"{r.source} requires {r.target} ({r.requirement})", r.span) for r in cycle if r.span],
         )
+
+
+ORDERS_NOTHING = "cloudify.base.Relationship"
+
+
+def _refuse_unordered(draft: Draft) -> None:
+    """Refuse relationships of blueprints whose types say neither where a node lives nor what it needs."""
+    for node in draft.ordered:
+        for relationship in node.requirements:
+            if ORDERS_NOTHING in relationship.kinds:
+                draft.diagnostics.error(
+                    "unsupported-relationship",
+                    f'"{relationship.source}" and "{relationship.target}" are related by {relationship.type}, which'
+                    " derives from none of contained_in, connected_to and depends_on",
+                    relationship.span,
+                    hint=f"derive {relationship.type} from cloudify.relationships.depends_on",
+                )
 
 
 # Transform: what comes up in a plan must have what it requires: up already, or coming up in the same plan.

@@ -477,6 +477,10 @@ def _has(node: NodeTemplate, activity: Activity) -> bool:
 Accepts = Callable[[Sequence[str]], bool]
 
 
+NOT_RUN = "cloudify.artifacts.WorkflowScript"
+"""The type of scripts of workflows that need a manager."""
+
+
 def processor_of(artifact: Artifact, accepts: Accepts) -> str:
     """What carries out a workflow: a processor of workflows for the nearest type of its artifact, else what runs
     scripts; "" for none."""
@@ -492,7 +496,14 @@ def external(
     artifact = workflow.implementation
     assert artifact is not None
     processor = processor_of(artifact, draft.options.abilities.accepts)
-    if not processor:
+    if artifact.kinds[:1] == (NOT_RUN,):
+        draft.diagnostics.error(
+            "unsupported-plugin-operation",
+            f'workflow "{workflow.name}" cannot be run: workflow scripts are not run here',
+            workflow.span,
+            hint="run its operations one by one: `ordito run OPERATION`; or write it in steps, in a service of TOSCA",
+        )
+    elif not processor:
         draft.diagnostics.error(
             "no-processor",
             f'nothing here carries out workflow "{workflow.name}": {artifact.file} is of type {artifact.kinds[0]}',

@@ -1,5 +1,6 @@
 """Which instances of two nodes are pairs of a relationship: an instance and its host; otherwise all of one node with
-all of the other, or each of the source with one of the target, as Cloudify's ``connection_type`` says.
+all of the other, each of the source with one of the target, as Cloudify's ``connection_type`` says, or with those in
+its own replica of a scaling group.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ordito.instances.states import CONFIGURED
 from ordito.model.service import Relationship
 from ordito.planning.draft import Draft
 from ordito.planning.planned_instances import PlannedInstance
+from ordito.planning.replicas import Replicas
 
 CONNECTION_TYPE = "connection_type"
 ALL_TO_ONE = "all_to_one"
@@ -28,6 +30,8 @@ class Pairing:
         self._draft = draft
         self._numbered: dict[str, list[PlannedInstance]] = {}
         self._to_one: dict[str, bool] = {}
+        self._groups: dict[str, str] = {}
+        self._replicas = Replicas(draft, self.of_node)
 
     def of_node(self, name: str) -> list[PlannedInstance]:
         """The instances of a node in the order of their numbers."""
@@ -35,6 +39,17 @@ class Pairing:
         if known is None:
             members = self._draft.of_node.get(name, ())
             known = self._numbered[name] = sorted(members, key=lambda m: number_of(m.id))
+        return known
+
+    def selects(self, relationship: Relationship) -> bool:
+        """Whether each instance of the source has targets of its own."""
+        return self.is_to_one(relationship) or bool(self._group(relationship))
+
+    def _group(self, relationship: Relationship) -> str:
+        """The scaling group that both ends belong to, "" for none."""
+        known = self._groups.get(relationship.key)
+        if known is None:
+            known = self._groups[relationship.key] = self._replicas.group_of(relationship)
         return known
 
     def is_to_one(self, relationship: Relationship) -> bool:
@@ -58,30 +73,36 @@ class Pairing:
             host = self._draft.host_of(source, falls=falls)
             return [host] if host is not None else []
         targets = self.of_node(relationship.target)
-        if not self.is_to_one(relationship):
+        if self.is_to_one(relationship):
+            return self._linked(source, relationship)[:1] or targets[:1]
+        if not (group := self._group(relationship)):
             return targets
-        return self._linked(source, relationship) or targets[:1]
+        mates = self._replicas.mates(source, relationship.target, group)
+        linked = self._linked(source, relationship)
+        return [*mates, *(t for t in linked if t not in mates)] if linked != mates else mates
 
     def wanted(self, source: PlannedInstance, relationship: Relationship) -> list[PlannedInstance]:
         """The instances that a source is to have pairs with: those that are up in the end. A target that was chosen
         before is kept as long as it exists; otherwise the one with the lowest number is chosen."""
+        if not relationship.is_hosting and not self.is_to_one(relationship) and (group := self._group(relationship)):
+            return [t for t in self._replicas.mates(source, relationship.target, group) if t.is_up]
         if relationship.is_hosting or not self.is_to_one(relationship):
             return [t for t in self.targets(source, relationship) if t.is_up]
-        linked = [t for t in self._linked(source, relationship) if not t.goes]
+        linked = [t for t in self._linked(source, relationship)[:1] if not t.goes]
         if linked:
             return [t for t in linked if t.is_up]
         return [t for t in self.of_node(relationship.target) if t.is_up][:1]
 
     def loses(self, source: PlannedInstance, relationship: Relationship) -> bool:
         """Whether the one instance that a source has a pair with is removed, so that another takes its place."""
-        return self.is_to_one(relationship) and any(t.goes for t in self._linked(source, relationship))
+        return self.is_to_one(relationship) and any(t.goes for t in self._linked(source, relationship)[:1])
 
     def _linked(self, source: PlannedInstance, relationship: Relationship) -> list[PlannedInstance]:
-        """The one instance that a source has a pair with already, if any."""
+        """The instances that a source has pairs with already."""
         snapshot, members = self._draft.snapshot, self._draft.members
         links = (snapshot.links[name] for name in snapshot.links_of(source.id))
         found = [k.target for k in links if k.relationship == relationship.key and k.source == source.id]
-        return [members[i] for i in sorted(found, key=number_of) if i in members][:1]
+        return [members[i] for i in sorted(found, key=number_of) if i in members]
 
 
 # Pairs that a plan leaves out because one of their ends, which is not part of it, is not up: they are made when that

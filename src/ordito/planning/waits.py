@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from ordito.base.sensitive import revealed
+from ordito.instances.context import Context
 from ordito.model.service import Relationship
 from ordito.planning.draft import Draft
 from ordito.planning.forms import Formed
@@ -42,28 +44,82 @@ def install_waits(draft: Draft, words: Words = UP) -> None:
         sources = [m for m in draft.of_node.get(node.name, ()) if m.up is not None]
         for source in sources:
             _down_before_up(draft, source)
-        seen: set[tuple[str, bool, bool]] = set()
+        seen: set[tuple[str, bool, bool, str]] = set()
         for relationship in node.requirements:
-            kind = (relationship.target, relationship.is_hosting, pairing.is_to_one(relationship))
+            awaited = awaited_operation(draft, relationship)
+            kind = (relationship.target, relationship.is_hosting, pairing.selects(relationship), awaited)
             if not sources or kind in seen or _is_within(draft, relationship, is_up=True):
                 continue
             seen.add(kind)
             what = f"{node.name} requires {relationship.target} ({relationship.requirement})"
             reason = draft.why(f"{what}: {words.needed.format(node.name)}")
             if relationship.is_hosting:
-                for source in sources:
-                    host = draft.host_of(source)
-                    if host is not None and host.up is not None:
-                        _wait(draft, host, source, reason)
+                _wait_for_hosts(draft, sources, reason)
+                continue
+            if awaited:
+                _wait_for_operation(draft, sources, relationship, awaited, pairing)
                 continue
             after_failure = draft.service.nodes[relationship.target].settings.is_optional
-            if pairing.is_to_one(relationship):
+            if pairing.selects(relationship):
                 for source in sources:
                     chosen = pairing.wanted(source, relationship)
                     _all_wait_for_all(draft, [source], chosen, words, reason, {}, after_failure=after_failure)
                 continue
             targets = [m for m in draft.of_node.get(relationship.target, ()) if m.up is not None]
             _all_wait_for_all(draft, sources, targets, words, reason, joins, after_failure=after_failure)
+
+
+def _wait_for_hosts(draft: Draft, sources: list[PlannedInstance], reason: int) -> None:
+    for source in sources:
+        host = draft.host_of(source)
+        if host is not None and host.up is not None:
+            _wait(draft, host, source, reason)
+
+
+# Of a node whose relationship names an operation of the target, that operation alone is waited for.
+
+OF_OPERATION = "cloudify.relationships.depends_on_lifecycle_operation"
+OPERATION = "operation"
+
+
+def awaited_operation(draft: Draft, relationship: Relationship) -> str:
+    """The operation of the target that a source waits for, "" where it waits for the whole target."""
+    if OF_OPERATION not in relationship.kinds:
+        return ""
+    written = draft.static.evaluate(relationship.properties.get(OPERATION), Context(relationship=relationship))
+    return str(revealed(written) or "").rpartition(".")[2]
+
+
+def _wait_for_operation(
+    draft: Draft, sources: list[PlannedInstance], relationship: Relationship, operation: str, pairing: Pairing
+) -> None:
+    reason = draft.why(f"{relationship.source} requires {operation} of {relationship.target}")
+    for source in sources:
+        for target in pairing.wanted(source, relationship):
+            if target.up is not None and (step := _last_of(draft, target, operation)) >= 0:
+                draft.edge(step, _entrance(source), reason)
+
+
+def _last_of(draft: Draft, target: PlannedInstance, operation: str) -> int:
+    """The last step of a chain up that belongs to an operation of the lifecycle or to one before it; -1 for none. Of an
+    instance that has all of that behind it nothing is waited for but what it is repaired by."""
+    assert target.up is not None
+    if not target.rises or target.action is InstanceAction.UPDATE:
+        return target.up.end
+    until = ORDER.get(operation, len(ORDER))
+    found = -1
+    for number in target.up.steps:
+        step = draft.steps[number]
+        if step.link or step.call < 0:
+            continue
+        call = draft.calls.all[step.call]
+        if call.side == "" and ORDER.get(call.operation, len(ORDER)) <= until:
+            found = number
+    return found
+
+
+ORDER = {name: n for n, name in enumerate(("precreate", "create", "configure", "start", "poststart"))}
+"""The operations that make an instance, in their order."""
 
 
 def _is_within(draft: Draft, relationship: Relationship, *, is_up: bool) -> bool:
@@ -168,7 +224,7 @@ class _First:
         if relationship.is_hosting:
             _hosted_first(draft, bound)
             _hosted_first(draft, free, only_leaving=True)
-        elif pairing.is_to_one(relationship):
+        elif pairing.selects(relationship):
             _paired_first(draft, bound, relationship, pairing)
             _paired_first(draft, free, relationship, pairing, only_leaving=True)
         elif (relationship.source, form.name if form else "") not in self._seen:

@@ -14,6 +14,7 @@ from ordito.results.findings import FindingData, findings_data
 if TYPE_CHECKING:
     from ordito.app.show_spec import SpecResult
     from ordito.authoring.format import Formatted
+    from ordito.authoring.port import Ported
     from ordito.authoring.validate import ValidateResult
     from ordito.base.diagnostics import Diagnostic
 
@@ -45,6 +46,8 @@ class ValidatedData(Result, frozen=True, kw_only=True):
     outputs: tuple[str, ...] | UnsetType = UNSET
     diagnostics: tuple[FindingData, ...]
     archive: ArchiveData | UnsetType = UNSET
+    language: str | UnsetType = UNSET
+    """The version of another language than TOSCA that it is written in."""
 
 
 class ValidatedSeveralData(Result, frozen=True):
@@ -71,6 +74,7 @@ def validated_data(result: ValidateResult) -> ValidatedData:
         outputs=result.outputs,
         diagnostics=findings_data(result.diagnostics),
         archive=archive,
+        language=result.language or UNSET,
     )
 
 
@@ -130,6 +134,34 @@ class MadeFilesData(Result, frozen=True):
 
     directory: str
     files: tuple[str, ...]
+
+
+class LeftOverData(msgspec.Struct, frozen=True):
+    """Something that TOSCA 1.3 has no equivalent for."""
+
+    what: str
+    place: str
+    """Where it is written, "" where it has no place."""
+
+    instead: str
+    """What to do about it."""
+
+
+class PortedData(ResultData, frozen=True, tag="ordito.port/1"):
+    """A service that was written as one of TOSCA."""
+
+    directory: str
+    files: tuple[str, ...]
+    language: str
+    """The version of the language that it was written in."""
+
+    left: tuple[LeftOverData, ...]
+
+
+def ported_data(made: Ported) -> PortedData:
+    """What was written."""
+    left = tuple(LeftOverData(one.what, one.place, one.instead) for one in made.left)
+    return PortedData(made.directory, made.files, made.language, left)
 
 
 class PackedData(ResultData, frozen=True, tag="ordito.package/1"):

@@ -5,9 +5,6 @@ from __future__ import annotations
 import msgspec
 
 from ordito.results.answer import ResultData
-from ordito.results.failure import Trouble
-
-NONE = msgspec.Raw(b"null")
 
 
 class WorkerData(msgspec.Struct, frozen=True):
@@ -40,7 +37,7 @@ class WorkersData(ResultData, frozen=True, tag="ordito.workers/1"):
     workers: tuple[WorkerData, ...]
 
 
-class QueueData(msgspec.Struct, frozen=True, rename={"klass": "class"}):
+class PoolQueueData(msgspec.Struct, frozen=True, rename={"klass": "class"}):
     """The items of one class of a pool that are not done."""
 
     pool: str
@@ -78,24 +75,9 @@ class StuckData(msgspec.Struct, frozen=True):
 class QueuesData(ResultData, frozen=True, tag="ordito.queues/1"):
     """The queues of a store."""
 
-    queues: tuple[QueueData, ...]
+    queues: tuple[PoolQueueData, ...]
     stuck: tuple[StuckData, ...]
     """The first hundred items that need attention."""
-
-
-class ItemOutcome(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What has become of an item."""
-
-    status: str
-    """That of its job; or ``known`` where its job had ended long before, ``nothing`` where there was nothing to do, and
-    ``refused`` where it was not carried out."""
-
-    job: str = ""
-    report: msgspec.Raw = NONE
-    """The report of its job (``app.job.report.JobReport``), null where there is none."""
-
-    trouble: Trouble | None = None
-    """Why it was not carried out."""
 
 
 class ItemData(ResultData, frozen=True, tag="ordito.item/1"):
@@ -107,7 +89,7 @@ class ItemData(ResultData, frozen=True, tag="ordito.item/1"):
 
     job: str = ""
     status: str = ""
-    """As ``ItemOutcome`` has it, once it is done."""
+    """As ``item_outcome.ItemOutcome`` has it, once it is done."""
 
 
 class OperatedData(ResultData, frozen=True, tag="ordito.operated/1"):

@@ -13,7 +13,7 @@ import msgspec
 
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.files import mark_of
-from ordito.ensemble.layout import Layout
+from ordito.ensemble.layout import HOSTS_FILE, Layout
 from ordito.ensemble.lock import holder
 from ordito.results.answer import Asked
 from ordito.server.compression import KeptGzip
@@ -38,9 +38,10 @@ def stamp_of(directory: str) -> str:
     who works on it. Raises ``EnsembleError``."""
     layout = Layout(Path(directory))
     journal = layout.journal
-    files = [layout.manifest, layout.jobs_tsv, journal, journal.with_name(f"{journal.name}-wal"), layout.inbox]
-    # What a mirror of an ensemble of a store was like when it was brought up to date.
-    files.append(layout.private / STATE)
+    wal = journal.with_name(f"{journal.name}-wal")
+    given = (layout.manifest, layout.root / HOSTS_FILE, layout.secrets, layout.inbox)
+    # The last one changes with what the store has, where this is a mirror of it.
+    files = (*given, layout.jobs_tsv, journal, wal, layout.private / STATE)
     with within(directory):
         owner = holder(layout) if layout.exists else None
     found = [*(mark_of(path) for path in files), str(owner)]

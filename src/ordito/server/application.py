@@ -20,9 +20,9 @@ from ordito.server.border import SECURITY, answered, check_host, refused
 from ordito.server.openapi import document
 from ordito.server.places import keep_reads, service_place, without_reads
 from ordito.server.problems import ApiProblem
-from ordito.server.route import Route
+from ordito.server.route import Route, Ways
 from ordito.server.routes.table import ROUTES
-from ordito.server.services import Services
+from ordito.server.services import Api, Services
 from ordito.server.settings import base_url
 from ordito.server.web_pages import WebPages
 
@@ -52,9 +52,12 @@ FIRST_SECONDS = 5.0
 
 
 @cache
-def openapi() -> bytes:
-    """The API as an OpenAPI 3.1 document."""
+def _openapi() -> bytes:
     return msgspec.json.encode(document(ROUTES))
+
+
+API = Api(_openapi, Ways(ROUTES))
+"""What routes say about all of them."""
 
 
 class _Endpoint:
@@ -69,11 +72,8 @@ class _Endpoint:
         await response(scope, receive, send)
 
 
-_WAYS = {route.verb: route for route in reversed(ROUTES) if route.verb}
-
-
 def _endpoint(services: Services, methods: Mapping[str, Route]) -> _Endpoint:
-    return _Endpoint(lambda request: answered(services, methods, request, _WAYS))
+    return _Endpoint(lambda request: answered(services, methods, request))
 
 
 def _pages(services: Services) -> _Endpoint:
@@ -84,6 +84,8 @@ def _pages(services: Services) -> _Endpoint:
         try:
             check_host(services, request)
             if request.method in ("GET", "HEAD") and (found := pages.answer(request)) is not None:
+                return found
+            if request.method in ("GET", "HEAD") and (found := pages.missing(request)) is not None:
                 return found
             near = nearest(request.url.path, {route.path for route in ROUTES})
             hint = f"did you mean {near[0]}?" if near else "see /api/v1/openapi.json"

@@ -28,7 +28,7 @@ from sqlalchemy.exc import DatabaseError
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import current_user
-from ordito.server.application import application, openapi
+from ordito.server.application import API, application
 from ordito.server.connections import PatientConnection, most_connections
 from ordito.server.database.database import Database
 from ordito.server.database.tables import ENSEMBLES, PLANS, PROJECTS, SERVER_KEYS, USERS
@@ -141,7 +141,7 @@ def _serve(home: Path, listen: str, ensembles: list[Path], over: OverStore | Non
             inherited = GivenToChildren(bare_environment(os.environ, settings.variables), umask)
             link = sandboxed(database, home, inherited, reads) if isolated else ForkLink(inherited)
             stores = _stores(home, over)
-            services = Services(home, settings, database, link, sealer, openapi, stores)
+            services = Services(home, settings, database, link, sealer, API, stores)
             services.port = listener.getsockname()[1]
             services.packages.start()
             database.read_now(services.packages.forget_others)

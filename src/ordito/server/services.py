@@ -22,6 +22,7 @@ from ordito.server.identity.signing_in import prune
 from ordito.server.leading import Leading
 from ordito.server.limits import DeniedRows, Rates, SignInAttempts
 from ordito.server.live.outbox import OutboxTail
+from ordito.server.live.statuses import asking
 from ordito.server.live.topics import Topics
 from ordito.server.metrics import Metrics
 from ordito.server.outgoing.provider import OidcProvider
@@ -37,6 +38,7 @@ from ordito.server.processes.link import ForkLink
 from ordito.server.processes.queries import Queries, QueryLimits
 from ordito.server.processes.runners import ForkedRunners
 from ordito.server.restored import may_resume
+from ordito.server.route import Ways
 from ordito.server.schedules.drifts import Drifts
 from ordito.server.schedules.turns import Schedules
 from ordito.server.settings import ChangedSettings, CurrentSettings, ServerSettings, base_url
@@ -61,6 +63,15 @@ def keep_settings(connection: Connection, changed: ChangedSettings) -> None:
     connection.execute(insert(SETTINGS).values(name="server", body=msgspec.json.encode(changed).decode()))
 
 
+class Api(msgspec.Struct, frozen=True):
+    """What is said about all routes."""
+
+    openapi: Callable[[], bytes]
+    """Makes their OpenAPI document."""
+
+    ways: Ways
+
+
 class Services:
     """The parts of a server that runs."""
 
@@ -71,34 +82,40 @@ class Services:
         database: Database,
         link: ForkLink,
         sealer: Fernet,
-        openapi: Callable[[], bytes],
+        api: Api,
         stores: Stores | None = None,
     ) -> None:
+        self.api = api
         self.stores = stores
         """The store over which it serves, None for the directories of this machine."""
 
         self.places: Places = stores.places if stores is not None else LocalPlaces()
-        self.openapi = openapi
-        """Makes the OpenAPI document of the routes."""
-
         self.home = home
         """The directory of the server."""
 
         self.current = CurrentSettings(home, settings)
         self.database = database
         self.link = link
+        self.sealer = sealer
+        self.port = 0
+        """The port on which it listens."""
+
+        self.draining = asyncio.Event()
+        """Set once the server is to stop."""
+
         self._cores = max(2, len(os.sched_getaffinity(0)))
         self.queries = Queries(QueryLimits(self._cores), link)
-        self.queries.stored = self.places.stored
+        self._making = Queries(QueryLimits(AT_ONCE), link)
+        self.queries.stored = self._making.stored = self.places.stored
         self.runners: Runners = stores.runners if stores is not None else ForkedRunners(home / "runs", link)
-        self.sealer = sealer
         self.answers = Answers(self.queries)
         self.answers.fresh = self.places.fresh
         self.packages = PackageStore(home)
         if stores is not None:
             self.packages.kept = stores.places.keep_package
+        self.plan_files = PlanFiles(home / "plans", database)
         self.outbox = OutboxTail(database)
-        self.topics = Topics(self.outbox, self.places.touch)
+        self.topics = Topics(self.outbox, asking(self.queries), self.places.touch)
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
         self.provider = OidcProvider(settings.oidc, lambda: self.settings.egress) if settings.oidc is not None else None
@@ -109,24 +126,26 @@ class Services:
         """When it was written down that somebody reads something: who, by what, what was done, and about what."""
 
         self.metrics = Metrics(self.queries, self.topics)
-        self.queries.told = self._asked
+        self.queries.told = self._making.told = self._asked
         self.supervisor = Supervisor()
-        self.webhooks = Webhooks(database, sealer, lambda: base_url(settings, self.port), lambda: self.settings.egress)
         self.leading = Leading(database)
-        self.draining = asyncio.Event()
-        """Set once the server is to stop."""
-
-        self.plan_files = PlanFiles(home / "plans", database)
-        self._making = Queries(QueryLimits(AT_ONCE), link)
-        self._making.stored = self.places.stored
-        self._making.told = self._asked
         self.notices = WaitingNotices(NoticeParts(home, self.current, database, self.runners, self._may_start))
-        self.keeper = PlanKeeper(
+        self.keeper = self._keeper()
+        self.leading.begins = self.keeper.wake
+        self.webhooks = Webhooks(database, sealer, lambda: base_url(settings, self.port), lambda: self.settings.egress)
+        following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, self.current)
+        self.sources = GitSources(following, self.keeper.wake)
+        self._next_prune = 0.0
+        self._add_duties()
+        self.use(database.read_now(kept_settings))
+
+    def _keeper(self) -> PlanKeeper:
+        return PlanKeeper(
             KeeperParts(
-                home=home,
+                home=self.home,
                 settings=self.current,
-                database=database,
-                sealer=sealer,
+                database=self.database,
+                sealer=self.sealer,
                 queries=self._making,
                 runners=self.runners,
                 places=self.places,
@@ -139,15 +158,6 @@ class Services:
                 notices=self.notices,
             )
         )
-        self.leading.begins = self.keeper.wake
-        following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, self.current)
-        self.sources = GitSources(following, self.keeper.wake)
-        self._next_prune = 0.0
-        self._add_duties()
-        self.port = 0
-        """The port on which it listens."""
-
-        self.use(database.read_now(kept_settings))
 
     def _add_duties(self) -> None:
         """What the server does by itself; of several servers the one that leads."""

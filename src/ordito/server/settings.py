@@ -241,9 +241,7 @@ class CurrentSettings:
     def surroundings(self) -> Surroundings:
         """What every process may reach besides what it is about."""
         reads = tuple(str(self._home / one) for one in self.now.reads)
-        return Surroundings(
-            reads, (), self.now.variables, tuple(one.removesuffix(":private") for one in self.now.egress)
-        )
+        return Surroundings(reads, (), self.now.variables, self.now.egress)
 
 
 def read_settings(path: Path, environment: Mapping[str, str], listen: str = "") -> ServerSettings:

@@ -45,6 +45,21 @@ ARCHIVES = Dialect(name="tosca_simple_yaml_1_3", uri=TOSCA_NAMESPACE, is_open=Tr
 """What archives of Alien4Cloud become, which nobody can name either."""
 
 
+PORTED_BLUEPRINTS = Dialect(
+    name="tosca_simple_yaml_1_3", uri=TOSCA_NAMESPACE, is_open=True, is_untyped=True, is_free=True
+)
+"""What a blueprint is that was written as a service of TOSCA: each operation and property says all of itself."""
+
+LANGUAGE = "ordito.language"
+"""The metadata of a file that was written from one in another language, whose openness it keeps."""
+
+PORTED: Mapping[str, tuple[Dialect, str]] = {
+    "cloudify": (PORTED_BLUEPRINTS, ""),
+    "alien4cloud": (ARCHIVES, "profile:tosca_of_alien4cloud/types.yaml"),
+}
+"""By the names of other languages: what their files are read as that were written as TOSCA, and the normative types."""
+
+
 def _merged(base: Overrides, more: Overrides) -> dict[type, dict[str, Key | None]]:
     """What differs from the base grammar: all that a later version lacks, and some more."""
     return {entity: {**base.get(entity, {}), **more.get(entity, {})} for entity in [*base, *more]}

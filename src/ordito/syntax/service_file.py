@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ordito.base.diagnostics import Diagnostics
 from ordito.source.loader import Document
 from ordito.source.nodes import Mapping, Scalar, is_null
-from ordito.syntax.dialects import DIALECTS, TOSCA_1_3
+from ordito.syntax.dialects import DIALECTS, LANGUAGE, PORTED, TOSCA_1_3
 from ordito.syntax.grammar import Dialect, Reading, read_entity
-from ordito.syntax.service_template import ServiceFile
+from ordito.syntax.service_template import Lowered, ServiceFile
 
 VERSION = "tosca_definitions_version"
 NAMESPACE = "namespace"
@@ -39,7 +41,24 @@ def read_service_file(document: Document, diagnostics: Diagnostics) -> ServiceFi
                 hint=_meant_version(version.text),
             )
             return None
-    return read_entity(ServiceFile, root, Reading(diagnostics, dialect))
+    ported = _ported(root, diagnostics)
+    if ported is None:
+        return read_entity(ServiceFile, root, Reading(diagnostics, dialect))
+    content = read_entity(ServiceFile, root, Reading(diagnostics, ported.dialect))
+    return msgspec.structs.replace(content, lowered=ported) if content is not None else None
+
+
+def _ported(root: Mapping, diagnostics: Diagnostics) -> Lowered | None:
+    """How a file is read that was written from one in another language; None for any other."""
+    metadata = root.values.get("metadata")
+    language = metadata.values.get(LANGUAGE) if isinstance(metadata, Mapping) else None
+    if not isinstance(language, Scalar):
+        return None
+    if language.text not in PORTED:
+        diagnostics.unknown("bad-value", "language", language.text, language.span, PORTED)
+        return None
+    dialect, normative = PORTED[language.text]
+    return Lowered((), (), dialect, normative, language.text, is_shaped=True)
 
 
 def _check_order(root: Mapping, diagnostics: Diagnostics) -> None:

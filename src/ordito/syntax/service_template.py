@@ -84,6 +84,10 @@ class Lowered(msgspec.Struct, frozen=True):
     """The dialect in which it is read from here on."""
     normative: str = ""
     """The bundled file with the normative types that the language has, "" for those of TOSCA 1.3."""
+    language: str = ""
+    """The name of the language, as ``PORTED`` has it."""
+    is_shaped: bool = False
+    """Whether what the file was read from has the form of TOSCA already."""
 
 
 class ServiceFile(Entity, frozen=True, eq=False, kw_only=True):

@@ -15,6 +15,8 @@ FABRIC = frozenset({"cloudify.artifacts.FabricScript", "cloudify.artifacts.Fabri
 STARTED_BY: Mapping[str, str] = {
     "cloudify.artifacts.InlineScript": "ctx-inline",
     "cloudify.artifacts.FabricCommands": "ctx-commands",
+    "cloudify.artifacts.OwnFunction": "ctx-function",
+    "cloudify.artifacts.Deployment": "ctx-deployment",
 }
 """The helpers that start what is no file of the service."""
 

@@ -44,6 +44,7 @@ export function useParts<R extends ListName>(
   useTopics(
     reading.off ? [] : (reading.topics ?? []),
     () => void store.invalidateQueries({ queryKey: key, exact: true }),
+    reading.when,
   );
   return {
     items: found.data?.pages.flatMap((part) => part.items),

@@ -1323,6 +1323,12 @@ export interface LastJob {
   status: string;
 }
 
+/** When a secret was set through a server, and by whom. */
+export interface LastSetData {
+  by: string;
+  at: string;
+}
+
 /** What a request may use. */
 export interface Limits {
   requests?: number;
@@ -2365,6 +2371,7 @@ export interface Secret {
 export interface SecretNamesData {
   format: "ordito.secrets-list/1";
   secrets: string[];
+  last?: Record<string, LastSetData>;
 }
 
 /** The server: its version, and how to sign in. */
@@ -2880,6 +2887,7 @@ export interface ValidatedData {
   outputs?: string[];
   diagnostics: FindingData[];
   archive?: ArchiveData;
+  language?: string;
 }
 
 /** Approvals that a rule asks for. */

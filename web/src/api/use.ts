@@ -41,6 +41,10 @@ function mayHelpAgain(problem: Problem): boolean {
 export interface Reading {
   /** Read again whenever one of these topics tells something, and when the stream has caught up. */
   topics?: readonly string[];
+  /** Of what these topics tell of actions, only those. */
+  when?: (action: string) => boolean;
+  /** Read again when the tab is looked at again: for what no topic tells. */
+  onFocus?: boolean;
   /** The page follows it event by event itself: it need not be read again after the server was away. */
   isFollowed?: boolean;
   /** Do not read (yet). */
@@ -65,8 +69,12 @@ export function useLook<R extends LookName>(
     meta: { isFollowed: reading.isFollowed ?? false },
     ...(reading.keeps ? { placeholderData: keepPreviousData } : {}),
     ...(topics.length ? { refetchOnMount: "always" as const } : {}),
+    ...(reading.onFocus ? { refetchOnWindowFocus: "always" as const, refetchOnMount: "always" as const } : {}),
   });
-  useTopics(topics, () => void store.invalidateQueries({ queryKey: key, exact: true }));
+  // One stream has the topics of all that shows: what may not be read must not keep the others from being followed.
+  const isGone = [403, 404].includes(asProblem(found.error).status);
+  const again = (): void => void store.invalidateQueries({ queryKey: key, exact: true });
+  useTopics(isGone ? [] : topics, again, reading.when);
   return found;
 }
 

@@ -120,7 +120,8 @@ function Header({ onSearch, onKeys }: { onSearch: () => void; onKeys: () => void
 }
 
 function isWithin(here: string, address: string): boolean {
-  return address === "/" ? here === "/" || here.startsWith("/e/") : here.startsWith(address);
+  const of = { "/": "/e/", "/packages": "/p/" }[address];
+  return here === address || (of !== undefined && here.startsWith(of));
 }
 
 /** Whether what shows is of now. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 import msgspec
@@ -15,6 +16,8 @@ from ordito.ensemble.store import Ensemble
 from ordito.ensemble.vault import Vault
 from ordito.model.service import Service
 from ordito.operations.operations import FormedOperations, PlanOperations
+from ordito.operations.script_context import OwnProgram
+from ordito.source.reach import is_confined
 from ordito.work.forms import forms_in_use
 from ordito.work.plan import Plan
 from ordito.work.records import JobHeader
@@ -98,4 +101,10 @@ class JobOperations(msgspec.Struct, frozen=True):
             ensemble=header.ensemble,
             form=form,
             masking=masking,
+            program=own_program(str(ensemble.layout.root)),
         )
+
+
+def own_program(directory: str) -> OwnProgram | None:
+    """How operations call this program; None where the process is confined, which a command that it calls is not."""
+    return None if is_confined() else OwnProgram((sys.executable, "-m", "ordito"), directory)

@@ -18,6 +18,7 @@ from ordito.app.place import relative_to
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import PlanningContext, Proposal, ProposedInputs, ProposedJob, ProposedSource
 from ordito.app.proposals.making import MadePlan, make_plan
+from ordito.app.proposals.outputs_of_others import with_outputs_of_others
 from ordito.app.proposals.part import with_part
 from ordito.app.requests import DeployRequest, DescriptionRequest
 from ordito.app.services.chosen import check_choices, circumstances_of
@@ -94,6 +95,7 @@ def _described(
     check_supported(read.service, diagnostics)
     # The template's own way of deploying may take inputs that the topology does not have.
     own = with_secrets(without_own(gathered, read.service), read.service.inputs, evaluation)
+    own = with_outputs_of_others(own, read.service.inputs, str(place.layout.root), diagnostics)
     bound = bind_given(read.service, own, diagnostics, had=None if named.given else status.inputs)
     if not diagnostics.has_errors:
         check_static_values(read.service, bound.inputs, diagnostics)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -13,7 +14,10 @@ from ordito.cli.grammar import QUEUE_VERBS, VerbGroup
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.cli.verbs.workers import done, store_of
-from ordito.results.workers import ItemData, ItemOutcome, QueueData, QueuesData, StuckData
+from ordito.results.workers import ItemData, PoolQueueData, QueuesData, StuckData
+
+if TYPE_CHECKING:
+    from ordito.results.item_outcome import ItemOutcome
 
 PAUSE = 0.5
 """Seconds between two looks at an item."""
@@ -28,7 +32,7 @@ def list_command(session: Session) -> ExitCode:
     from ordito.cluster.operating import queues, stuck
 
     rows = tuple(
-        QueueData(
+        PoolQueueData(
             *(one.pool, one.klass, one.waiting, one.queued, one.running, one.attention),
             *(round(one.oldest, 1), one.is_held, one.has_workers),
         )
@@ -83,6 +87,7 @@ def follow_command(session: Session, item: str) -> ExitCode:
     found = store_of(session)
     from ordito.cluster.connecting import StoreConnection
     from ordito.cluster.items import end_of
+    from ordito.results.item_outcome import ItemOutcome
 
     link = StoreConnection(found.address)
     while (end := end_of(link, item))[0] not in ("done", "attention"):

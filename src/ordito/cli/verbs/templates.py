@@ -27,7 +27,7 @@ from ordito.work.options import HookOptions
 
 if TYPE_CHECKING:
     from ordito.authoring.format import Formatted, FormattedFile
-    from ordito.results.services import SpecData
+    from ordito.results.services import PortedData, SpecData
 
 
 @verb("fmt")
@@ -231,6 +231,33 @@ def unpackage_command(session: Session, archive: str, out: str) -> ExitCode:
         found, lambda one, channel: channel.line(f"unpacked {plural(len(one.files), 'file')} into {one.directory}")
     )
     return ExitCode.DONE
+
+
+@verb("port")
+@click.argument("service")
+@click.option("--out", metavar="DIR", required=True, help="The folder to make.")
+@single(HookOptions, "catalogs")
+@single(DeployRequest, "fetch")
+def port_command(session: Session, service: str, out: str, catalogs: tuple[str, ...], *, fetch: bool) -> ExitCode:
+    """Write a blueprint of Cloudify, or a topology of Alien4Cloud, as a service of TOSCA 1.3.
+
+    SERVICE is its file, folder or archive. What is written validates, and gives the same plan; comments are kept where
+    they stand at something that is written, and files beside the service are copied. PORTED.md lists what TOSCA 1.3
+    has no equivalent for, and what to do about it. Nothing is overwritten."""
+    from ordito.authoring.port import PortRequest, port
+    from ordito.results.services import ported_data
+
+    made = port(PortRequest(service, out, fetch, HookOptions(catalogs=tuple(catalogs))))
+    session.show(ported_data(made), _write_ported)
+    return ExitCode.DONE
+
+
+def _write_ported(found: PortedData, channel: Channel) -> None:
+    channel.line(f"wrote {found.directory}/service.yaml, and {plural(len(found.files) - 1, 'file')} beside it")
+    if found.left:
+        channel.line("What TOSCA 1.3 has no equivalent for is in PORTED.md:")
+    for one in found.left:
+        channel.line(f"  {one.what}{f' ({one.place})' if one.place else ''}")
 
 
 @verb("spec")

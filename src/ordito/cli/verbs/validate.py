@@ -131,4 +131,5 @@ def _text(found: ValidatedData, channel: Channel) -> None:
     assert found.nodes is not UNSET
     assert found.relationships is not UNSET
     what = f"{plural(found.nodes, 'node')}, {plural(found.relationships, 'relationship')}"
-    channel.line(f"{found.service} is valid: {what}")
+    language = f" ({found.language})" if found.language is not UNSET else ""
+    channel.line(f"{found.service} is valid{language}: {what}")

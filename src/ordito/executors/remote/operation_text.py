@@ -17,7 +17,7 @@ from shlex import quote
 
 import msgspec
 
-from ordito.executors.commands import placing_words, read_head
+from ordito.executors.commands import OLD_PYTHON, placing_words, read_head
 from ordito.executors.copies import LARGEST, MOST_FILES, Unusable, in_tree, path_in_tree
 from ordito.executors.environment import ENVIRONMENT_FILE, ProcessEnvironment, unfit_variable
 from ordito.executors.environment import SHELL_NAME as NAME
@@ -279,8 +279,10 @@ def _started(invocation: Invocation, spot: HostSpot, environment: ProcessEnviron
     lines = [f"export {name}={quote(value)}" for name, value in interpreter.variables]
     if invocation.needs is not None and invocation.needs.version:
         lines.append(_bash_of(invocation.needs.version, interpreter.name))
-    program = interpreter.program if "/" in interpreter.program else ""
-    return [*lines, _exec(program, quote(interpreter.name), [*arguments, script, *launch.arguments])]
+    program, name = interpreter.program if "/" in interpreter.program else "", quote(interpreter.name)
+    if invocation.helpers is not None and interpreter.name in OLD_PYTHON:
+        program, name = "", "python3"
+    return [*lines, _exec(program, name, [*arguments, script, *launch.arguments])]
 
 
 def _result(invocation: Invocation, spot: HostSpot) -> str:

@@ -93,7 +93,14 @@ class _ArchiveLowering:
         if content is None:
             return None
         others = [f for f in self._files if f is not self._main]
-        lowered = Lowered(tuple(f.file for f in others), tuple(f.root.source for f in others), ARCHIVES, TYPES)
+        lowered = Lowered(
+            tuple(f.file for f in others),
+            tuple(f.root.source for f in others),
+            ARCHIVES,
+            TYPES,
+            "alien4cloud",
+            is_shaped=True,
+        )
         return _with(content, lowered, self._incomplete)
 
     def _names(self, section: str) -> frozenset[str]:

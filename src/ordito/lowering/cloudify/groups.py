@@ -1,19 +1,13 @@
-"""Groups of a blueprint, and the policies by which they are scaled, as groups and policies of TOSCA (section 9); and
-the workflows that it defines (section 10)."""
+"""Groups of a blueprint, and the policies by which they are scaled, as groups and policies of TOSCA (section 9)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from ordito.base.diagnostics import Diagnostics
-from ordito.lowering.cloudify.implementations import OF_PROGRAM, Implementations
+from ordito.base.diagnostics import Diagnostics, Related
 from ordito.lowering.cloudify.merging import Merged
-from ordito.lowering.cloudify.parameters import ParametersOf
-from ordito.lowering.cloudify.values import Values, is_call
+from ordito.lowering.cloudify.values import Values
 from ordito.lowering.making import mapping, text
 from ordito.source.nodes import Scalar
-from ordito.syntax.cloudify.policies import CloudifyGroup, CloudifyPolicy, CloudifyWorkflow, GroupPolicy
-from ordito.syntax.cloudify.yaml_values import truth
+from ordito.syntax.cloudify.policies import CloudifyGroup, CloudifyPolicy, GroupPolicy
 from ordito.syntax.policies import Policy as LoweredPolicy
 from ordito.syntax.shapes import Entries, is_lost
 from ordito.syntax.topology import Group as LoweredGroup
@@ -60,7 +54,7 @@ class GroupsOf:
                 )
         return found
 
-    def _members(self, group: CloudifyGroup) -> list[Scalar]:
+    def _members(self, group: CloudifyGroup, *, quiet: bool = False) -> list[Scalar]:
         """The node templates in a group, those of groups in it included, each once."""
         templates, groups = self._merged["node_templates"], self._merged["groups"]
         found: dict[str, Scalar] = {}
@@ -73,7 +67,12 @@ class GroupsOf:
                     found.setdefault(member.text, member if place is None else text(member.text, place))
                 elif member.text in groups:
                     self._follow(group, groups[member.text], place or member, seen, open_ones)
-                elif current is group and not is_lost(templates, member.text) and not is_lost(groups, member.text):
+                elif (
+                    not quiet
+                    and current is group
+                    and not is_lost(templates, member.text)
+                    and not is_lost(groups, member.text)
+                ):
                     others = [*templates, *(g for g in groups if g != group.name)]
                     self._diagnostics.unknown(
                         "unknown-member", "node template or group", member.text, member.span, others
@@ -139,13 +138,42 @@ class GroupsOf:
     def policies(self) -> list[LoweredPolicy]:
         """The policies by which groups are scaled."""
         found: list[LoweredPolicy] = []
+        scaled: list[CloudifyPolicy] = []
         for item in self._merged["policies"].values():
             if item.type.text != SCALING:
                 self._diagnostics.unknown("unknown-type", "policy type", item.type.text, item.type.span, [SCALING])
                 continue
             if self._has_targets(item):
                 found.append(self._policy(item))
+                scaled.append(item)
+        self._check_apart(scaled)
         return found
+
+    def _check_apart(self, scaled: list[CloudifyPolicy]) -> None:
+        """Report node templates that belong to two groups which are scaled: their numbers would contradict each
+        other."""
+        groups = self._merged["groups"]
+        owners: dict[str, tuple[str, CloudifyPolicy]] = {}
+        told: set[frozenset[str]] = set()
+        for policy in scaled:
+            for target in policy.targets or ():
+                for member in self._members(groups[target.text], quiet=True):
+                    known, by = owners.setdefault(member.text, (target.text, policy))
+                    pair = frozenset({known, target.text})
+                    if known == target.text or pair in told:
+                        continue
+                    told.add(pair)
+                    nested = any(m.text in pair for n in pair for m in groups[n].members)
+                    self._diagnostics.error(
+                        "not-supported-yet" if nested else "conflicting-values",
+                        f'"{member.text}" belongs to two groups that are scaled, "{known}" and "{target.text}"'
+                        + (", one inside the other" if nested else ""),
+                        target.span,
+                        hint="give the inner group's policy the whole number, and let the outer policy go"
+                        if nested
+                        else "take it out of one of them",
+                        related=(Related("the other policy", by.span),),
+                    )
 
     def _has_targets(self, item: CloudifyPolicy) -> bool:
         groups = self._merged["groups"]
@@ -174,35 +202,3 @@ class GroupsOf:
             ]
             properties = mapping(kept, properties)
         return LoweredPolicy(at=item.at, key=item.key, type=item.type, targets=item.targets, properties=properties)
-
-
-# Workflows: those of the product are the program's own, and scripts of others are not run; what is wrong with one is
-# found all the same.
-
-ACTIVE = ("all", "partial", "none")
-"""How many instances of nodes may have to be active."""
-
-
-def check_workflows(
-    written: Mapping[str, CloudifyWorkflow],
-    implementations: Implementations,
-    parameters: ParametersOf,
-    diagnostics: Diagnostics,
-) -> None:
-    """Report what is wrong with workflows, and warn of those that nothing here runs."""
-    for item in written.values():
-        found = implementations.of(item.mapping)
-        parameters.inputs(item.parameters or {})
-        rules = item.availability_rules
-        if rules is not None:
-            for state in rules.node_instances_active or ():
-                if state.text not in ACTIVE:
-                    diagnostics.unknown("bad-value", "state of instances", state.text, state.span, ACTIVE)
-            if rules.available is not None and truth(rules.available) is None and not is_call(rules.available):
-                diagnostics.error("bad-value", '"available" must be true, false or a function', rules.available.span)
-        if found.plugin and found.plugin not in OF_PROGRAM:
-            diagnostics.note(
-                "unsupported-plugin-operation",
-                f'workflow "{item.name}" is not run here: workflow scripts are not run',
-                item.mapping.span,
-            )

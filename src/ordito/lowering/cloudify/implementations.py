@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
 from ordito.base.paths import is_url, leaves_root
+from ordito.lowering.cloudify.overrides import Override
 from ordito.source.nodes import Scalar
 from ordito.source.package import Package
 from ordito.syntax.cloudify.entities import Plugin
@@ -23,6 +24,10 @@ INLINE = "cloudify.artifacts.InlineScript"
 FABRIC_SCRIPT = "cloudify.artifacts.FabricScript"
 FABRIC_COMMANDS = "cloudify.artifacts.FabricCommands"
 PLAYBOOK = "ordito.artifacts.Implementation.Ansible"
+OWN_FUNCTION = "cloudify.artifacts.OwnFunction"
+"""A function in the blueprint's own folder."""
+DEPLOYMENT = "cloudify.artifacts.Deployment"
+"""What is done with another service that stands for a node."""
 FUNCTION = "cloudify.artifacts.PluginFunction"
 """A function that nothing here runs: a plan that would call it is refused."""
 
@@ -41,6 +46,20 @@ FUNCTIONS: Mapping[str, Mapping[str, str]] = {
         "cloudify_ansible.tasks.secure_log_playbook_args": NO_OP,
     },
     "diamond": {"*": NO_OP},
+    "cfy_extensions": {
+        "cloudify_types.component.upload_blueprint": NO_OP,
+        "cloudify_types.component.create": NO_OP,
+        "cloudify_types.component.execute_start": DEPLOYMENT,
+        "cloudify_types.component.delete": DEPLOYMENT,
+        "cloudify_types.component.refresh": DEPLOYMENT,
+        "cloudify_types.shared_resource.connect_deployment": DEPLOYMENT,
+        "cloudify_types.shared_resource.refresh": DEPLOYMENT,
+        "cloudify_types.shared_resource.disconnect_deployment": NO_OP,
+        "cloudify_types.blueprint.upload": NO_OP,
+        "cloudify_types.blueprint.delete": NO_OP,
+        "cloudify_types.secrets.delete": NO_OP,
+    },
+    "agent": {"*": NO_OP},
 }
 """What functions of plugins become: kinds of artifacts, by ``cloudify-<name>-plugin``; ``*`` for all others."""
 
@@ -54,7 +73,10 @@ RUNS_SCRIPT = frozenset({"script_runner.tasks.run", "tasks.run", "script_runner.
 SCRIPT_PATH = "script_path"
 SCRIPT_SOURCE = "script_source"
 OF_PROGRAM = frozenset({"agent", "default_workflows", "cfy_extensions"})
-"""The plugins whose work is done by the program itself."""
+"""The plugins whose workflows are the program's own."""
+SOURCES = "plugins"
+"""The folder beside the main file in which the sources of plugins lie."""
+PACKED = (".wgn", ".zip", ".tar", ".tar.gz", ".tgz")
 ENDINGS = (".sh", ".py", ".bash", ".ps1", ".rb")
 
 
@@ -78,6 +100,10 @@ class Found(msgspec.Struct, frozen=True):
     """The function of the plugin, without the plugin's name."""
     kind: str = FUNCTION
     """The kind of artifact that a function of a plugin becomes."""
+    folder: str = ""
+    """Where a function of the blueprint's own is found, from the folder of the main file."""
+    replaced: Override | None = None
+    """What is carried out instead, by the choice of whoever deploys the blueprint."""
 
     @property
     def by_path(self) -> bool:
@@ -87,14 +113,31 @@ class Found(msgspec.Struct, frozen=True):
         return self.kind == FABRIC_SCRIPT or (self.plugin.endswith(SCRIPT) and self.function in RUNS_SCRIPT)
 
 
+def override_of(instead: Override, plugin: str) -> Found:
+    """What is carried out by an override."""
+    if not instead.path:
+        return NOTHING
+    return Found(Runs.SCRIPT, plugin, kind=PLAYBOOK if instead.is_playbook else FUNCTION, replaced=instead)
+
+
 NOTHING = Found(Runs.NOTHING)
 UNKNOWN = Found(Runs.UNKNOWN)
 
 
 class Implementations:
-    """Finds out what implementations name. ``plugins`` are those of the blueprint."""
+    """Finds out what implementations name. ``plugins`` are those of the blueprint, ``further`` scripts that lie
+    elsewhere, ``overrides`` what is carried out instead of functions and operations."""
 
-    def __init__(self, plugins: Mapping[str, Plugin], package: Package, diagnostics: Diagnostics) -> None:
+    def __init__(
+        self,
+        plugins: Mapping[str, Plugin],
+        package: Package,
+        diagnostics: Diagnostics,
+        further: Collection[str],
+        overrides: Mapping[str, Override],
+    ) -> None:
+        self._further = further
+        self._overrides = overrides
         self._plugins = plugins
         self._package = package
         self._diagnostics = diagnostics
@@ -129,21 +172,48 @@ class Implementations:
     def has_file(self, path: str) -> bool:
         """Whether a script is there."""
         if leaves_root(path):
-            return False
+            return path in self._further
         return self._package.tree.is_file(posixpath.normpath(posixpath.join(self._root, path)))
 
     def _find(self, written: str) -> Found:
         end = written.rfind(".")
         while end > 0:
             if written[:end] in self._plugins:
-                plugin, function = written[:end], written[end + 1 :]
-                return Found(Runs.FUNCTION, plugin, function, self._kind(plugin, function))
+                return self._function(written[:end], written[end + 1 :])
             end = written.rfind(".", 0, end)
         if "\n" in written.strip():
             return Found(Runs.INLINE, self._script)
         if is_url(written) or self.has_file(written):
             return Found(Runs.SCRIPT, self._script)
         return UNKNOWN
+
+    def _function(self, plugin: str, function: str) -> Found:
+        """What a function of a plugin is."""
+        instead = self._overrides.get(f"{plugin.rpartition('--')[2]}.{function}")
+        if instead is not None:
+            return override_of(instead, plugin)
+        kind = self._kind(plugin, function)
+        is_script = plugin.endswith(SCRIPT) and function in RUNS_SCRIPT
+        folder = self._source(plugin) if kind == FUNCTION and not is_script else ""
+        return Found(Runs.FUNCTION, plugin, function, OWN_FUNCTION if folder else kind, folder)
+
+    def _source(self, plugin: str) -> str:
+        """The folder of a plugin that the blueprint brings itself, "" for none."""
+        source = self._plugins[plugin].source
+        if source is None or is_url(source.text) or leaves_root(source.text):
+            return ""
+        places = (posixpath.join(SOURCES, source.text), source.text)
+        tree = self._package.tree
+        return next((p for p in places if tree.is_folder(posixpath.normpath(posixpath.join(self._root, p)))), "")
+
+    def of_node(self, node: str) -> Mapping[tuple[str, str], Override]:
+        """What is carried out instead of operations of a node, by interface and operation."""
+        found: dict[tuple[str, str], Override] = {}
+        for name, instead in self._overrides.items() if node else ():
+            if name.startswith(f"{node}/"):
+                interface, _, operation = name.removeprefix(f"{node}/").rpartition(".")
+                found[interface, operation] = instead
+        return found
 
     def _kind(self, plugin: str, function: str) -> str:
         """What a function becomes. The package of a plugin says which it is, else its name."""
@@ -192,6 +262,14 @@ def check_plugins(written: Mapping[str, Plugin], diagnostics: Diagnostics) -> No
     for name, item in written.items():
         if item.executor.text not in EXECUTORS:
             diagnostics.unknown("bad-value", "executor", item.executor.text, item.executor.span, EXECUTORS)
+        source = item.source
+        if source is not None and (is_url(source.text) or source.text.endswith(PACKED)):
+            diagnostics.warning(
+                "not-applied",
+                f'the source of plugin "{name}" is not run: it is a package, and no folder of the blueprint',
+                source.span,
+                hint="unpack it into the folder plugins/ beside the blueprint, and name that folder",
+            )
         if item.install is not False and item.source is None and item.package_name is None:
             diagnostics.error(
                 "missing-keyname",

@@ -9,6 +9,7 @@ import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.lowering.cloudify.parts import Part
+from ordito.lowering.making import mapping
 from ordito.source.nodes import Mapping, Scalar, same_data
 from ordito.syntax.cloudify.blueprint import Blueprint
 from ordito.syntax.cloudify.dialects import CLOUDIFY_1_3, number
@@ -68,8 +69,13 @@ def merge(parts: list[Part], dialect: Dialect, diagnostics: Diagnostics) -> Merg
                 continue
             _unite(merged, section, written, part, diagnostics)
         for name in FIRST:
+            written = getattr(part.content, name)
             if merged.first[name] is None:
-                merged.first[name] = getattr(part.content, name)
+                merged.first[name] = written
+            elif name == "resource_tags" and written is not None:
+                known = merged.first[name]
+                more = [(k, v) for k, v in written.entries() if k.text not in known.values]
+                merged.first[name] = mapping([*known.entries(), *more], known)
     _extend(merged)
     return merged
 

@@ -12,6 +12,7 @@ from ordito.base.span import Span
 from ordito.lowering.cloudify.ancestry import Operations
 from ordito.lowering.cloudify.implementations import (
     CENTRAL,
+    DEPLOYMENT,
     EXECUTORS,
     FABRIC_COMMANDS,
     FABRIC_SCRIPT,
@@ -19,7 +20,7 @@ from ordito.lowering.cloudify.implementations import (
     INLINE,
     NO_OP,
     NOTHING,
-    OF_PROGRAM,
+    OWN_FUNCTION,
     PLAYBOOK,
     SCRIPT_PATH,
     SCRIPT_SOURCE,
@@ -28,10 +29,11 @@ from ordito.lowering.cloudify.implementations import (
     Runs,
     kind_of,
 )
+from ordito.lowering.cloudify.overrides import Override
+from ordito.lowering.cloudify.playbooks import Playbooks, defaults
 from ordito.lowering.cloudify.schemas import ANY, Schemas
-from ordito.lowering.cloudify.values import Values, is_call
+from ordito.lowering.cloudify.values import Values
 from ordito.lowering.making import mapping, text
-from ordito.source import nodes
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.syntax import entities
 from ordito.syntax.cloudify.entities import CloudifyOperation, PropertySchema, TypeOperation
@@ -80,6 +82,9 @@ class OperationsOf:
         self._schemas = schemas
         self._values = values
         self._diagnostics = diagnostics
+        self._playbooks = Playbooks(values, diagnostics)
+        self._given: Mapping[str, Node] = {}
+        """The properties of the node template whose operations are lowered."""
 
     # ---------------------------------------------------------------------------------------------------- types
 
@@ -133,7 +138,7 @@ class OperationsOf:
             default = inputs[SCRIPT_PATH].default if SCRIPT_PATH in inputs else None
             path = default if isinstance(default, Scalar) else None
         if found.kind == PLAYBOOK:
-            path = self._playbook({n: i.default for n, i in inputs.items() if i.default is not None})
+            path = self._playbooks.path({n: i.default for n, i in inputs.items() if i.default is not None}, {})
         declared = [(i.key, self._declared(i)) for n, i in inputs.items() if i.key is not None and n not in HIDDEN]
         return entities.OperationDefinition(
             at=written.at,
@@ -164,17 +169,27 @@ class OperationsOf:
         settings: Settings,
         owner: str,
         side: str = "",
+        node: str = "",
+        properties: Mapping[str, Node] | None = None,
     ) -> dict[str, entities.InterfaceDefinition] | None:
-        """The interfaces that a template, or a relationship of one, writes."""
-        if written is None:
+        """The interfaces that a template, or a relationship of one, writes; ``node`` is the name of the former, and
+        ``properties`` its values, which say which playbooks are run."""
+        self._given = properties or {}
+        instead = self._implementations.of_node(node)
+        if properties is not None:
+            written = self._with_playbooks(written, inherited)
+        if written is None and not instead:
             return None
         found: dict[str, entities.InterfaceDefinition] = {}
-        for table in written.values():
+        for table in _with(written or {}, instead):
             of_type = inherited.get(table.key.text, {})
             made = Entries()
             made.lose(table.operations.lost)
             for name, item in table.operations.items():
                 before = of_type.get(name)
+                if (table.key.text, name) in instead:
+                    made[name] = self._replaced(item, instead[table.key.text, name])
+                    continue
                 made[name] = self._of_template(item, before, owner)
                 merges = before is not None and merges_with(item, before)
                 settled = _settled(item, before) if merges and before is not None else item
@@ -208,20 +223,55 @@ class OperationsOf:
         if found.by_path:
             path = self._path_of(given, inherited if merges else None)
         elif found.kind == PLAYBOOK:
-            path = self._playbook(given)
+            given = {**defaults(inherited if merges else None), **given}
+            path = self._playbooks.path(given, self._given)
         if merges and inherited is not None:
             self._check_given(inherited, given, written, owner)
         entries = [] if written.inputs is None else [*written.inputs.entries()]
         inputs = [(key, self._values.lowered(node)) for key, node in entries if key.text not in HIDDEN]
         if found.kind == PLAYBOOK:
-            inputs = self._variables(inputs)
+            inputs = self._playbooks.variables(given, self._given)
+            self._playbooks.warn_of_options(given, self._given)
         settled = _settled(written, inherited) if merges and inherited is not None else written
         return entities.OperationDefinition(
             at=written.at,
             key=written.key,
-            implementation=self._implementation(settled, found, path),
+            implementation=self._implementation(settled, found, path, given=given),
             inputs=mapping(inputs, written.at) if inputs else None,
-            replaces=not merges,
+            replaces=not merges or found.kind == PLAYBOOK,
+        )
+
+    def _with_playbooks(self, written: Mapping[str, Table] | None, inherited: Operations) -> Mapping[str, Table] | None:
+        """The interfaces of a template, and those operations of its type whose playbooks its properties name."""
+        tables: dict[str, Table] = {}
+        for interface, operations in inherited.items():
+            for name, item in operations.items():
+                known = (written or {}).get(interface)
+                is_written = known is not None and name in known.operations
+                if is_written or self._implementations.of(item.implementation).kind != PLAYBOOK:
+                    continue
+                at = item.key or item.at
+                table = tables.setdefault(interface, Table(text(interface, at), at))
+                table.operations[name] = CloudifyOperation(at=at, key=item.key, implementation=item.implementation)
+        for interface, known in (written or {}).items():
+            if interface in tables:
+                tables[interface].operations.update(known.operations)
+                tables[interface].operations.lose(known.operations.lost)
+            else:
+                tables[interface] = known
+        return tables or written
+
+    def _replaced(self, written: CloudifyOperation, instead: Override) -> entities.OperationDefinition:
+        """An operation in whose place something else is carried out."""
+        entries = [] if written.inputs is None else [*written.inputs.entries()]
+        inputs = [(key, self._values.lowered(node)) for key, node in entries if key.text not in HIDDEN]
+        artifact = _instead(instead) if instead.path else None
+        return entities.OperationDefinition(
+            at=written.at,
+            key=written.key,
+            implementation=entities.Implementation(at=written.at, primary=artifact) if artifact is not None else None,
+            inputs=mapping(inputs, written.at) if inputs else None,
+            replaces=True,
         )
 
     def _path_of(self, given: Mapping[str, Node], inherited: TypeOperation | None) -> Scalar | None:
@@ -257,21 +307,31 @@ class OperationsOf:
             self._diagnostics.unknown("bad-value", "executor", written.executor.text, written.executor.span, EXECUTORS)
 
     def _implementation(
-        self, written: CloudifyOperation, found: Found, path: Scalar | None, *, of_type: bool = False
+        self,
+        written: CloudifyOperation,
+        found: Found,
+        path: Scalar | None,
+        *,
+        of_type: bool = False,
+        given: Mapping[str, Node] | None = None,
     ) -> entities.Implementation | None:
         at = written.implementation or written.key or written.at
         if is_unsupported(found) and not of_type:
             self.report_unsupported(written.name, found, at.span)
-        if found.runs in (Runs.NOTHING, Runs.UNKNOWN) or found.plugin in OF_PROGRAM or found.kind == NO_OP:
+        if found.runs in (Runs.NOTHING, Runs.UNKNOWN) or found.kind == NO_OP:
             return None
         artifact = self._artifact(found, path, at)
+        if artifact is not None and found.kind == PLAYBOOK and given:
+            artifact = msgspec.structs.replace(
+                artifact, properties=self._playbooks.options(given, self._given, artifact.at)
+            )
         if artifact is None:
             return None
         path = artifact.file
         own = written.executor.text if written.executor is not None else ""
         central = (own or self._implementations.executor(found.plugin)) == CENTRAL
         # These are for the host, and only begin beside the manager.
-        central = central and found.kind not in (FABRIC_SCRIPT, FABRIC_COMMANDS, PLAYBOOK)
+        central = (central and found.kind not in (FABRIC_SCRIPT, FABRIC_COMMANDS, PLAYBOOK)) or found.kind == DEPLOYMENT
         host = text(ORCHESTRATOR, written.executor or path) if central else None
         timeout = max(1, ceil(written.timeout)) if written.timeout else None
         return entities.Implementation(at=written.at, primary=artifact, operation_host=host, timeout=timeout)
@@ -279,6 +339,8 @@ class OperationsOf:
     def _artifact(self, found: Found, path: Scalar | None, at: Node) -> entities.ArtifactDefinition | None:
         """What is carried out; None for what was reported, or is not known before a template says it."""
         main = text(self._implementations.main, at)
+        if found.replaced is not None:
+            return _instead(found.replaced)
         if found.runs is Runs.SCRIPT or found.by_path:
             if path is None or (found.by_path and not self._check_path(path)):
                 return None
@@ -294,27 +356,12 @@ class OperationsOf:
             return entities.ArtifactDefinition(at=path, type=text(PLAYBOOK, path), file=path)
         if found.kind == FABRIC_COMMANDS:
             return entities.ArtifactDefinition(at=at, type=text(FABRIC_COMMANDS, at), file=main)
-        called = text(f"{found.plugin}.{found.function}", at, plain=False)
-        written = mapping([(text("function", at), called)], at)
-        return entities.ArtifactDefinition(at=at, type=text(FUNCTION, at), file=main, properties=written)
-
-    def _playbook(self, given: Mapping[str, Node]) -> Scalar | None:
-        """The playbook that an operation names."""
-        for name in PLAYBOOK_PATHS:
-            node = given.get(name)
-            if isinstance(node, Scalar) and node.text:
-                return node
-        return None
-
-    def _variables(self, inputs: list[tuple[Scalar, Node]]) -> list[tuple[Scalar, Node]]:
-        """The variables of a playbook: what ``run_data`` holds, and inputs that mean nothing to the plugin."""
-        found: list[tuple[Scalar, Node]] = []
-        for key, node in inputs:
-            if key.text == RUN_DATA and isinstance(node, nodes.Mapping) and not is_call(node):
-                found += node.entries()
-            elif key.text not in OF_PLAYBOOKS:
-                found.append((key, node))
-        return found
+        if found.kind in (OWN_FUNCTION, DEPLOYMENT):
+            key, what = "text", f"{found.folder}:{found.function}" if found.folder else found.function
+        else:
+            key, what = "function", f"{found.plugin}.{found.function}"
+        written = mapping([(text(key, at), text(what, at, plain=False))], at)
+        return entities.ArtifactDefinition(at=at, type=text(found.kind, at), file=main, properties=written)
 
     def _check_path(self, path: Scalar) -> bool:
         """Report a script that is not there."""
@@ -357,12 +404,34 @@ class OperationsOf:
                 )
 
 
+def _with(written: Mapping[str, Table], instead: Mapping[tuple[str, str], Override]) -> list[Table]:
+    """The interfaces of a template, and those with operations in whose place something else is carried out."""
+    tables = dict(written)
+    for (interface, operation), override in instead.items():
+        known = tables.get(interface)
+        if known is not None and operation in known.operations:
+            continue
+        table = Table(text(interface, override.written), override.written)
+        table.operations.update(known.operations if known is not None else {})
+        key = text(operation, override.written)
+        table.operations[operation] = CloudifyOperation(at=override.written, key=key)
+        tables[interface] = table
+    return [*tables.values()]
+
+
+def _instead(replaced: Override) -> entities.ArtifactDefinition:
+    """What is carried out by the choice of whoever deploys the blueprint."""
+    file = text(replaced.path, replaced.written)
+    kind = PLAYBOOK if replaced.is_playbook else kind_of(file.text)
+    return entities.ArtifactDefinition(at=file, type=text(kind, file), file=file)
+
+
 HIDDEN = frozenset({SCRIPT_PATH, SCRIPT_SOURCE})
 
 
 def is_unsupported(found: Found) -> bool:
     """Whether an implementation is something that nothing here can run."""
-    is_known = found.by_path or found.plugin in OF_PROGRAM or found.kind != FUNCTION
+    is_known = found.by_path or found.kind != FUNCTION
     return found.runs is Runs.FUNCTION and not is_known
 
 
@@ -375,10 +444,6 @@ def merges_with(written: CloudifyOperation, inherited: TypeOperation) -> bool:
 
 
 SETTINGS = ("executor", "max_retries", "retry_interval", "timeout", "timeout_recoverable")
-RUN_DATA = "run_data"
-PLAYBOOK_PATHS = ("playbook_path", "site_yaml_path")
-OF_PLAYBOOKS = frozenset({*PLAYBOOK_PATHS, "sources", "tags", "options_config", "ansible_env_vars", "debug_level"})
-"""The inputs of a playbook that are none of its variables."""
 
 
 def interface_name(name: str, side: str) -> str:

@@ -7,14 +7,17 @@ from collections.abc import Mapping
 from ordito.base.diagnostics import Diagnostics
 from ordito.lowering.cloudify.schemas import OBJECTS, PRIMITIVES, Schemas
 from ordito.lowering.cloudify.types import same_lost
+from ordito.lowering.cloudify.values import PARENT, Asked, Values, holds_call
 from ordito.lowering.cloudify.values import SECRET as SECRET_INPUT
-from ordito.lowering.cloudify.values import Values, holds_call
 from ordito.lowering.making import mapping, text
 from ordito.source import nodes
 from ordito.source.nodes import Node, Scalar, is_null
 from ordito.source.scalars import decimal, integer
 from ordito.syntax import entities
 from ordito.syntax.cloudify.entities import InputSchema, OutputSchema
+
+MESSAGE = "ordito.message"
+"""What stands beside the operator of a constraint: what is said where it does not hold."""
 
 CAPABILITY = "ordito.capability"
 """The metadata of outputs that are capabilities, which other services may read."""
@@ -53,6 +56,25 @@ class ParametersOf:
             found[key.text] = entities.ParameterDefinition(
                 at=at, key=key, type=text("any", at), required=False, metadata=metadata
             )
+        return found
+
+    def outputs_of_others(
+        self, asked: Mapping[str, Asked], known: Mapping[str, object]
+    ) -> dict[str, entities.ParameterDefinition]:
+        """The inputs that stand for capabilities of other services, and the one that names the service that this one
+        is part of."""
+        found = {}
+        for name, of in asked.items():
+            at = of.capability
+            key = text(name, at)
+            metadata = {"ordito.output": text(f"{of.service} {at.text}", at, plain=False)}
+            found[name] = entities.ParameterDefinition(
+                at=at, key=key, type=text("any", at), required=False, metadata=metadata
+            )
+            if of.service == f"@{PARENT}" and PARENT not in known:
+                found[PARENT] = entities.ParameterDefinition(
+                    at=at, key=text(PARENT, at), type=text("string", at), required=False
+                )
         return found
 
     def _input(self, item: InputSchema) -> entities.ParameterDefinition:
@@ -174,6 +196,9 @@ class ParametersOf:
         if key.text == "pattern":
             assert isinstance(operand, Scalar)
             operand = text(rf"(?:{operand.text})[\s\S]*", operand, plain=False)
+        message = node.values.get("error_message")
+        if isinstance(message, Scalar) and not is_null(message):
+            return mapping([(key, operand), (text(MESSAGE, message), message)], node)
         return mapping([(key, operand)], node)
 
     def _warn_of_others(self, node: nodes.Mapping, operator: Scalar) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import deque
+from collections.abc import Iterator
 
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.paths import beside, is_url, leaves_root
+from ordito.base.span import Span
+from ordito.lowering.cloudify.catalogue import BlueprintCatalogue, newest
 from ordito.lowering.cloudify.namespaces import SEPARATOR, Namespace
 from ordito.lowering.making import text
 from ordito.source.bundled import PROFILE_SCHEME
@@ -18,6 +21,7 @@ from ordito.source.nodes import Mapping, Scalar, is_null
 from ordito.source.package import Package
 from ordito.syntax.cloudify.blueprint import Blueprint, Import
 from ordito.syntax.cloudify.dialects import CLOUDIFY_1_5, PREFIX, VERSIONS, number
+from ordito.syntax.cloudify.entities import Plugin
 from ordito.syntax.grammar import Dialect, Reading, read_entity
 
 VERSION = "tosca_definitions_version"
@@ -39,6 +43,7 @@ PLUGIN = "plugin:"
 BLUEPRINT = "blueprint:"
 RESOURCE = "resource:"
 OF_MANAGER = "/opt/manager/"
+PLUGIN_FILES = frozenset({"plugin.yaml", "plugin_1_4.yaml", "plugin_1_5.yaml", "v2_plugin.yaml"})
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -49,11 +54,38 @@ class Part(msgspec.Struct, frozen=True):
     content: Blueprint
     namespace: str = ""
     """What stands before the names that it defines, "" for nothing."""
+    by: Part | None = None
+    """The file that imports it, None for the main one."""
+    written: Scalar | None = None
+    """Where that one names it."""
+    home: str = ""
+    """The folder that its imports may not leave, "" for that of the main file."""
+    blueprint: str = ""
+    """The name of the blueprint of the catalogue that it is the main file of."""
+    properties: Mapping | None = None
+    """What the import gives to the plugin that it defines."""
 
     @property
     def is_bundled(self) -> bool:
         """Whether it comes with the program."""
         return self.file.startswith(PROFILE_SCHEME)
+
+    @property
+    def importers(self) -> Iterator[Part]:
+        """The file itself, the one that imports it, and so on up to the main one."""
+        part: Part | None = self
+        while part is not None:
+            yield part
+            part = part.by
+
+
+class _Located(msgspec.Struct, frozen=True):
+    """Where the file of an import is, and what it is besides a file of the blueprint."""
+
+    file: str
+    home: str = ""
+    blueprint: str = ""
+    is_plugin: bool = False
 
 
 _bundled: dict[str, Blueprint] = {}
@@ -74,6 +106,13 @@ class Parts:
         self._package = package
         self._diagnostics = diagnostics
         self._seen: set[tuple[str, str]] = set()
+        self.catalogue = BlueprintCatalogue(package, diagnostics)
+        self._namespaces: dict[str, tuple[str, Scalar]] = {}
+        """The namespace of each imported blueprint, and where it is imported."""
+        self.aliases: list[tuple[str, str]] = []
+        """The namespaces under which files of plugins are imported, which are read once without any."""
+        self.scripts: set[str] = set()
+        """Scripts of imported blueprints of the catalogue, from the folder of the main file."""
         self._waiting: deque[Part] = deque()
         self.found: list[Part] = []
         self.dialect: Dialect = CLOUDIFY_1_5
@@ -88,7 +127,8 @@ class Parts:
             self._unknown_version(version)
             return
         self.dialect = VERSIONS[version.text]
-        self._read(document, file)
+        root = document.root
+        self._read(document, Part(file, Blueprint(at=root)))
         while self._waiting:
             part = self._waiting.popleft()
             self._follow(part)
@@ -101,16 +141,24 @@ class Parts:
                 continue
             own, item = split
             namespace = SEPARATOR.join(filter(None, (part.namespace, own)))
-            location = self._locate(part, item)
-            if location is None:
+            located = self._locate(part, item, own)
+            if located is None:
                 self.incomplete = True
                 continue
-            if location.startswith(PROFILE_SCHEME):
-                if location == TYPES and own:
+            location = located.file
+            if location == TYPES:
+                if own:
                     self._refuse_types(written.file)
                 namespace = ""
+            if namespace and located.is_plugin:
+                self.aliases.append((namespace, location))
+            if located.is_plugin:
+                namespace = ""
+            if located.blueprint and not self._has_namespace(part, located.blueprint, namespace, written.file):
+                self.incomplete = True
+                continue
             if (location, namespace) not in self._seen:
-                self._load(location, item, namespace)
+                self._load(located, part, item, namespace)
 
     def _split(self, item: Import) -> tuple[str, Import] | None:
         """The namespace of an import, and what it imports; None where it cannot be one, which is reported."""
@@ -140,13 +188,48 @@ class Parts:
             hint="import them without one",
         )
 
-    def _load(self, location: str, item: Import, namespace: str) -> None:
+    def _has_namespace(self, part: Part, name: str, namespace: str, written: Scalar) -> bool:
+        """Whether a blueprint may be imported: under one namespace, and by none that it imports itself."""
+        if not namespace:
+            self._diagnostics.error(
+                "bad-value",
+                f'the blueprint "{name}" is imported without a namespace',
+                written.span,
+                hint=f"write {name}{SEPARATOR}{BLUEPRINT}{name}, where the first word is a namespace of your choice",
+            )
+            return False
+        if any(p.blueprint == name for p in part.importers):
+            way = [p.blueprint or "this blueprint" for p in part.importers][::-1]
+            self._diagnostics.error(
+                "import-cycle",
+                f"blueprints import each other: {' -> '.join([*way, name])}",
+                written.span,
+                hint="remove one of the imports",
+            )
+            return False
+        known = self._namespaces.setdefault(name, (namespace, written))
+        if known[0] != namespace:
+            self._diagnostics.error(
+                "duplicate-name",
+                f'the blueprint "{name}" is imported under two namespaces, {known[0]} and {namespace}',
+                written.span,
+                hint="keep one of them",
+                related=(Related("the other import", known[1].span),),
+            )
+        return known[0] == namespace
+
+    def _load(self, located: _Located, by: Part, item: Import, namespace: str) -> None:
+        location = located.file
         self._seen.add((location, namespace))
         if location.startswith(PROFILE_SCHEME):
-            self.found.append(Part(location, bundled_file(location, self._package, self._diagnostics)))
+            content = bundled_file(location, self._package, self._diagnostics)
+            self.found.append(Part(location, content, by=by, written=item.file, properties=item.properties))
             return
         before = self._diagnostics.errors
         document = self._package.load(location, self._diagnostics, item.file.span, last_wins=True)
+        if document is not None and located.is_plugin:
+            self._read_plugin(document, located, by, item)
+            return
         if document is None or not self._may_be_imported(document, item):
             assert self._diagnostics.errors > before
             self.incomplete = True
@@ -155,13 +238,44 @@ class Parts:
             if not item.file.text.startswith(PROFILE_SCHEME) and namespace.count(SEPARATOR) == 0:
                 self._refuse_types(item.file)
             namespace = ""
-        self._read(document, location, namespace)
+        home = located.home or by.home
+        self._read(document, Part(location, by.content, namespace, by, item.file, home, located.blueprint))
 
-    def _read(self, document: Document, file: str, namespace: str = "") -> None:
+    def _read_plugin(self, document: Document, located: _Located, by: Part, item: Import) -> None:
+        """Read the file of a plugin, which is another's: in the latest version, and past keynames that are unknown."""
+        root, found = document.root, Diagnostics()
+        content = read_entity(Blueprint, root, Reading(found, CLOUDIFY_1_5)) if isinstance(root, Mapping) else None
+        self._diagnostics.extend(d for d in found if d.code != "unknown-keyname")
+        if content is None:
+            self.incomplete = True
+            return
+        home = located.home or by.home
+        part = Part(located.file, content, "", by, item.file, home, properties=item.properties)
+        self.found.append(part)
+        self._waiting.append(part)
+
+    def aliased(self) -> dict[str, Plugin]:
+        """The plugins whose files are imported under a namespace, by the names that they have there."""
+        files = {part.file: part.content.plugins or {} for part in self.found}
+        return {
+            f"{namespace}{SEPARATOR}{name}": plugin
+            for namespace, file in self.aliases
+            for name, plugin in files.get(file, {}).items()
+        }
+
+    def way(self, place: Span) -> tuple[Related, ...]:
+        """The imports by which the file of a place is part of the blueprint, the nearest first."""
+        part = next((p for p in self.found if p.content.at.source is place.source and p.by is not None), None)
+        if part is None or part.is_bundled:
+            return ()
+        return tuple(Related("imported here", p.written.span) for p in part.importers if p.written is not None)
+
+    def _read(self, document: Document, read: Part) -> None:
+        file, namespace = read.file, read.namespace
         self._seen.add((file, namespace))
         root = document.root
         if namespace and isinstance(root, Mapping):
-            root = Namespace(namespace, lambda path: self._script(file, path)).renamed(root)
+            root = Namespace(namespace, lambda path: self._script(read, path)).renamed(root)
         if not isinstance(root, Mapping):
             self._diagnostics.error("wrong-form", f"a blueprint is a map, not {root.kind}", root.span)
             self.incomplete = True
@@ -170,17 +284,21 @@ class Parts:
         if content is None:
             self.incomplete = True
             return
-        part = Part(file, content, namespace)
+        part = msgspec.structs.replace(read, content=content)
         self.found.append(part)
         self._waiting.append(part)
 
-    def _script(self, file: str, path: str) -> str:
+    def _script(self, part: Part, path: str) -> str:
         """The path of a script that a file names by its own place, from the folder of the main file; "" for none."""
         root = posixpath.dirname(self._package.main)
-        place = beside(file, path)
-        if "\n" in path or leaves_root(place) or not self._package.tree.is_file(place):
+        place = beside(part.file, path)
+        inside = place.startswith(f"{part.home}/") if part.home else not leaves_root(place)
+        if "\n" in path or not inside or not self._package.tree.is_file(place):
             return ""
-        return posixpath.relpath(place, root) if root else place
+        found = posixpath.relpath(place, root) if root else place
+        if part.home:
+            self.scripts.add(found)
+        return found
 
     def _may_be_imported(self, document: Document, item: Import) -> bool:
         """Whether a file is one that a blueprint may import: of the same language, and of no later version."""
@@ -221,23 +339,16 @@ class Parts:
 
     # ------------------------------------------------------------------------------------------------- where files are
 
-    def _locate(self, part: Part, item: Import) -> str | None:
+    def _locate(self, part: Part, item: Import, namespace: str) -> _Located | None:
         """The file that an import names; None where there is none, which is reported."""
         path = item.file.text
         types = self._types(item.file)
         if types:
-            return types
+            return _Located(types)
         if path.startswith(PLUGIN) or PLUGIN_URL.fullmatch(path):
             return self._plugin(item.file)
         if path.startswith(BLUEPRINT):
-            name = path.removeprefix(BLUEPRINT)
-            self._diagnostics.error(
-                "unknown-blueprint",
-                f'no blueprint "{name}" is known here, and an imported one needs a namespace',
-                item.file.span,
-                hint="import its main file by its path",
-            )
-            return None
+            return self._blueprint(item.file)
         if path.startswith(RESOURCE) or path.removeprefix("file://").startswith(OF_MANAGER):
             self._diagnostics.error(
                 "import-not-found",
@@ -247,8 +358,32 @@ class Parts:
             )
             return None
         if is_url(path) and not path.startswith("file:"):
-            return path
-        return self._by_path(part, item.file)
+            instead = self.catalogue.replaced(path)
+            if instead and not is_url(instead):
+                return _Located(
+                    instead, posixpath.dirname(instead), is_plugin=posixpath.basename(instead) in PLUGIN_FILES
+                )
+            return _Located(instead or path)
+        location = self._by_path(part, item.file)
+        return _Located(location) if location is not None else None
+
+    def _blueprint(self, written: Scalar) -> _Located | None:
+        """The main file of a blueprint of the catalogue."""
+        name = written.text.removeprefix(BLUEPRINT)
+        found = self.catalogue.blueprint(name)
+        if found:
+            return _Located(found, posixpath.dirname(found), name)
+        packed = self.catalogue.packed("blueprints", name)
+        place = f"put its folder into {self.catalogue.places}/blueprints, or name another catalogue with --catalog"
+        self._diagnostics.error(
+            "unknown-blueprint",
+            f'there is no blueprint "{name}" in the catalogue',
+            written.span,
+            hint=f"unpack {packed} there"
+            if packed
+            else self._diagnostics.suggestion(name, self.catalogue.blueprints(), note=place),
+        )
+        return None
 
     def _types(self, written: Scalar) -> str:
         """The bundled types, where an import means these; else ""."""
@@ -268,33 +403,59 @@ class Parts:
             )
         return TYPES
 
-    def _plugin(self, written: Scalar) -> str | None:
-        """The bundled file of a plugin."""
+    def _plugin(self, written: Scalar) -> _Located | None:
+        """The file of a plugin: that of the catalogue, else that which comes with the program."""
         url = PLUGIN_URL.fullmatch(written.text)
-        name = f"cloudify-{url['name']}-plugin" if url else written.text.removeprefix(PLUGIN).partition("?")[0]
+        name, _, query = written.text.removeprefix(PLUGIN).partition("?")
+        if url is not None:
+            instead = self.catalogue.replaced(written.text)
+            if instead:
+                return _Located(instead, posixpath.dirname(instead), is_plugin=True)
+            name, query = f"cloudify-{url['name']}-plugin", ""
+        clauses = next((c.removeprefix("version=") for c in query.split("&") if c.startswith("version=")), "")
+        known = self.catalogue.plugins(name)
+        found = newest(known, clauses)
+        if found is not None:
+            file = found.variant(self.dialect.name)
+            return _Located(file, posixpath.dirname(file), is_plugin=True)
         location = f"{FOLDER}plugins/{name}.yaml"
         if is_bundled_file(location, self._package):
-            return location
+            return _Located(location, is_plugin=True)
+        if known:
+            versions = ", ".join(sorted(p.version or "none" for p in known))
+            self._diagnostics.error(
+                "unknown-plugin",
+                f'no version of the plugin "{name}" in the catalogue fits {clauses}',
+                written.span,
+                hint=f"there are versions: {versions}",
+            )
+            return None
+        packed = self.catalogue.packed("plugins", name)
+        folder = f"{self.catalogue.places}/plugins/{name}/"
         self._diagnostics.error(
             "unknown-plugin",
             f'the plugin "{name}" does not come with this program',
             written.span,
-            hint="put its plugin.yaml beside the blueprint, and import that file by its path",
+            hint=f"unpack {packed} into {folder}" if packed else f"put its plugin.yaml into {folder}",
         )
         return None
 
     def _by_path(self, part: Part, written: Scalar) -> str | None:
         """A path from the importing file, or else from the folder of the blueprint."""
         path = written.text.removeprefix("file://").removeprefix("file:")
-        root = posixpath.dirname(self._package.main)
+        root = part.home or posixpath.dirname(self._package.main)
         below = posixpath.normpath(path.lstrip("/"))
-        near = below if path.startswith("/") else beside(part.file, path)
-        for location in (near, posixpath.join(root, below)):
-            if leaves_root(location) or (root and not location.startswith(f"{root}/")):
+        near = posixpath.join(root, below) if path.startswith("/") else beside(part.file, path)
+        for location in (near, posixpath.normpath(posixpath.join(root, below))):
+            if (
+                leaves_root(below)
+                or (root and not location.startswith(f"{root}/"))
+                or leaves_root(location) > bool(part.home)
+            ):
                 continue
             if self._package.tree.is_file(location):
                 return location
-        if leaves_root(near):
+        if leaves_root(near) > bool(part.home) or (part.home and not near.startswith(f"{root}/")):
             self._diagnostics.error(
                 "outside-package",
                 f"{written.text} leads out of the folder of the blueprint",

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ordito.base.diagnostics import Diagnostics
-from ordito.lowering.cloudify.values import Values
+from ordito.lowering.cloudify.values import Values, is_call
 from ordito.lowering.making import text
-from ordito.source.nodes import Node, Scalar, is_null
+from ordito.source.nodes import Mapping as MappingNode
+from ordito.source.nodes import Node, Scalar, Sequence, is_null
+from ordito.source.scalars import core_value
 from ordito.syntax import entities
 from ordito.syntax.cloudify.entities import PropertySchema
 from ordito.syntax.shapes import is_lost
@@ -42,6 +44,8 @@ OBJECTS = {
     "operation_name": "cloudify_dsl_1_5",
 }
 """The types whose values name something, and the versions that have brought them."""
+KINDS = {"list": Sequence, "map": MappingNode}
+NUMBERS = {"integer": (int,), "float": (int, float)}
 MISTAKEN = {"int": "integer", "str": "string", "bool": "boolean", "map": "dict", "number": "float", "text": "string"}
 
 
@@ -86,6 +90,20 @@ class Schemas:
         if written is None:
             return None
         return {name: self.property(item) for name, item in written.items()}
+
+    def fits(self, schema: PropertySchema, node: Node) -> bool:
+        """Whether a value that is no function is of the kind that a schema asks for."""
+        kind = PRIMITIVES.get(schema.type.text) if schema.type is not None else None
+        if kind is None or is_call(node):
+            return True
+        if kind in KINDS:
+            return isinstance(node, KINDS[kind])
+        value = core_value(self._values.single(node)) if isinstance(node, Scalar) else None
+        if kind == "boolean":
+            return isinstance(value, bool)
+        if kind in NUMBERS:
+            return isinstance(value, NUMBERS[kind]) and not isinstance(value, bool)
+        return isinstance(node, Scalar)
 
     def check_pattern(self, node: Node) -> bool:
         """Report a regular expression that is none. Whether it is one."""

@@ -24,6 +24,10 @@ EXTERNAL = "use_external_resource"
 RELATIONSHIPS = "relationships"
 """The requirement that stands for the relationships of a template."""
 SCALABLE = "scalable"
+OF_OPERATION = "cloudify.relationships.depends_on_lifecycle_operation"
+OPERATION = "operation"
+AWAITED = ("precreate", "create", "configure", "start", "poststart")
+"""The operations of a target that a source may wait for."""
 BOUNDS = ("min_instances", "max_instances", "default_instances")
 UNBOUNDED = frozenset({"UNBOUNDED", "-1"})
 PLUGINS = (
@@ -110,11 +114,23 @@ class TemplatesOf:
             requirements=self._relationships(name, item, settings, owner),
             capabilities=self._capabilities(item),
             interfaces=self._operations.of_template(
-                item.interfaces, self._node_types.operations(kind), settings, owner
+                item.interfaces,
+                self._node_types.operations(kind),
+                settings,
+                owner,
+                node=name,
+                properties=self._all_properties(item, kind),
             ),
             metadata=settings.entries or None,
             incomplete=self._is_external(item, owner),
         )
+
+    def _all_properties(self, item: CloudifyNodeTemplate, kind: str) -> dict[str, Node]:
+        """The properties of a template with the defaults of its type."""
+        schemas = self._node_types.properties(kind)
+        found: dict[str, Node] = {n: s.default for n, s in schemas.items() if s.default is not None}
+        found.update(item.properties.values if item.properties is not None else {})
+        return found
 
     def _unknown_type(self, written: Scalar) -> None:
         if is_lost(self._node_types.types, written.text):
@@ -290,11 +306,19 @@ class TemplatesOf:
         }
         for side in ("source", "target"):
             self._check_ends(entry, kind, side, what)
+        if OF_OPERATION in self._relationship_types.names(kind):
+            self._check_awaited(entry)
         properties = self._properties(entry.properties, self._relationship_types.properties(kind))
         part = entities.RelationshipPart(at=entry.at, type=entry.type, properties=properties, interfaces=ends or None)
         return entities.RequirementAssignment(
             at=entry.at, key=text(RELATIONSHIPS, entry.target), node=entry.target, relationship=part
         )
+
+    def _check_awaited(self, entry: RelationshipEntry) -> None:
+        """Report an operation that the target cannot be awaited at."""
+        node = entry.properties.values.get(OPERATION) if entry.properties is not None else None
+        if isinstance(node, Scalar) and node.text.rpartition(".")[2] not in AWAITED:
+            self._diagnostics.unknown("unknown-operation", "operation to wait for", node.text, node.span, AWAITED)
 
     def _end(
         self, entry: RelationshipEntry, side: str, settings: Settings, what: str

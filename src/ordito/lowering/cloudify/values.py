@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Mapping as MappingType
 
+import msgspec
+
 from ordito.base.diagnostics import Diagnostics
 from ordito.lowering.making import mapping, sequence, text
 from ordito.source.nodes import Data, Mapping, Node, Scalar, Sequence, is_null
@@ -38,14 +40,31 @@ OWN = frozenset(
 )
 """The functions of the language."""
 
-OF_SERVICES = frozenset({"get_capability", "get_environment_capability", "get_group_capability", "get_consumers"})
-"""The functions that ask other services."""
+OF_SERVICES = frozenset({"get_group_capability", "get_consumers"})
+"""The functions that ask several other services at once."""
+
+CAPABILITY = "get_capability"
+OF_ENVIRONMENT = "get_environment_capability"
+"""The functions that ask another service, by its name or as the one that this is part of."""
+PARENT = "csys-obj-parent"
+"""The label, and the input, that names the service that this one is part of."""
 
 SUBSTITUTED = frozenset({"get_label", "get_sys"})
 """The functions that the blueprint itself answers."""
 
 SECRET = "secret:"
 """How the names of inputs begin that are secrets."""
+
+OUTPUT = "capability:"
+"""How the names of inputs begin that are capabilities of other services."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A capability of another service; ``service`` is its name, or ``@`` and an input that names it."""
+
+    service: str
+    capability: Scalar
+
 
 Answers = Callable[[list[str]], "Node | str | None"]
 
@@ -63,6 +82,12 @@ class Values:
         self._known: dict[int, tuple[Node, Node]] = {}
         self.secrets: dict[str, Scalar] = {}
         """The secrets that functions ask for, by name."""
+        self.outputs: dict[str, Asked] = {}
+        """The outputs of other services that functions ask for, by the names of the inputs that stand for them."""
+        self.parent = ""
+        """The service that this one is part of, "" where an input names it."""
+        self.components: dict[str, str] = {}
+        """The node templates that stand for other services, by the names of these and their own."""
 
     def lowered(self, node: Node) -> Node:
         """The value of a node. How deep documents nest is bounded by the loader, so recursion is safe here."""
@@ -152,6 +177,8 @@ class Values:
             return self._substituted(name, below, node)
         if name == "get_secret":
             return self._secret(below, key, node)
+        if name in (CAPABILITY, OF_ENVIRONMENT):
+            return self._capability(name, written, below, key, node)
         lowered = f"{BLUEPRINT}{name}"
         if lowered in FORMS:
             if name in OF_SERVICES:
@@ -181,6 +208,55 @@ class Values:
         name = text(f"{SECRET}{first.text}", first)
         below = sequence([name, *items[1:]], arguments) if len(items) > 1 else name
         return mapping([(text("get_input", key), below)], node)
+
+    def _capability(self, name: str, written: Node, below: Node, key: Scalar, node: Mapping) -> Node:
+        """The capability of another service: a runtime property of the node that stands for the service, else an
+        input that the outputs of that service give."""
+        items: list[Node] = list(below.items) if isinstance(below, Sequence) else [below]
+        service: str | None = self.parent
+        if name == CAPABILITY:
+            first = written.items[0] if isinstance(written, Sequence) and written.items else written
+            items = items[1:]
+            inner = self._component(first)
+            if inner:
+                path = [text(inner, first, plain=False), text("capabilities", first, plain=False), *items]
+                return mapping([(text("get_attribute", key), sequence(path, node))], node)
+            service = self._service(first)
+        capability = items[0] if items else None
+        if service is None or not isinstance(capability, Scalar):
+            form = "[deployment id, capability]" if name == CAPABILITY else "capability"
+            self._diagnostics.error(
+                "bad-call",
+                f"{name} needs the name of a service and of a capability that are written, or an input for the former",
+                node.span,
+                hint=f"write {name}: {form}",
+            )
+            return node
+        asked = Asked(service or f"@{PARENT}", capability)
+        own = f"{OUTPUT}{asked.service.removeprefix('@')}:{capability.text}"
+        self.outputs.setdefault(own, asked)
+        below = sequence([text(own, capability), *items[1:]], node) if len(items) > 1 else text(own, capability)
+        return mapping([(text("get_input", key), below)], node)
+
+    def _component(self, node: Node) -> str:
+        """The node template that stands for the service that the first argument names, "" for none."""
+        if isinstance(node, Scalar):
+            return self.components.get(node.text, "")
+        if isinstance(node, Mapping) and is_call(node) and node.keys[0].text in ("get_attribute", "get_property"):
+            below = node.values[node.keys[0].text]
+            first = below.items[0] if isinstance(below, Sequence) and below.items else None
+            if isinstance(first, Scalar) and first.text in self.components.values():
+                return first.text
+        return ""
+
+    def _service(self, node: Node) -> str | None:
+        """The name of a service, or ``@`` and that of the input which names it; None where it is neither."""
+        if isinstance(node, Scalar):
+            return node.text
+        if isinstance(node, Mapping) and [k.text for k in node.keys] == ["get_input"]:
+            below = node.values["get_input"]
+            return f"@{below.text}" if isinstance(below, Scalar) else None
+        return None
 
     def _substituted(self, name: str, arguments: Node, node: Mapping) -> Node:
         """What a function gives that the blueprint itself answers."""

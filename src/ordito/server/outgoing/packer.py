@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import posixpath
 import resource
-import shlex
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from ordito.base.git_process import Git, GitFailed
 from ordito.results.failure import EXPECTED, Failure, Trouble, failure_of
 from ordito.results.findings import findings_data
 from ordito.server.outgoing.packing import ARCHIVE, NotPacked, PackAnswer, PackAsked, PackedCommit, Unchanged
+from ordito.source.egress import git_to
 
 MOST_FILES = 20_000
 AT_ONCE = 16 << 20
@@ -98,23 +98,9 @@ def answer(asked: PackAsked) -> PackAnswer:
 
 def variables(repository: str, addresses: Sequence[str]) -> dict[str, str]:
     """What git is told in its environment: settings, and where it connects to."""
-    parts = urlsplit(repository)
-    settings = {**SETTINGS, f"protocol.{parts.scheme}.allow": "always"}
-    more: dict[str, str] = {}
-    host = parts.hostname or ""
-    if parts.scheme in ("http", "https"):
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-        found = ",".join(f"[{one}]" if ":" in one else one for one in addresses)
-        if ":" not in host:
-            settings["http.curloptResolve"] = f"{host}:{port}:{found}"
-    elif parts.scheme == "ssh":
-        known = host if parts.port in (None, 22) else f"[{host}]:{parts.port}"
-        said = {"BatchMode": "yes", "StrictHostKeyChecking": "yes", "ProxyCommand": "none", "ConnectTimeout": "15"}
-        said |= {"ServerAliveInterval": "15", "HostKeyAlias": known, "HostName": addresses[0]}
-        words = [word for name, value in said.items() for word in ("-o", f"{name}={value}")]
-        more["GIT_SSH_COMMAND"] = shlex.join(["ssh", *words])
-        more["GIT_SSH_VARIANT"] = "ssh"
-    more["GIT_CONFIG_COUNT"] = str(len(settings))
+    settings, more = git_to(repository, addresses)
+    settings = {**SETTINGS, f"protocol.{urlsplit(repository).scheme}.allow": "always", **settings}
+    more = {**more, "GIT_CONFIG_COUNT": str(len(settings))}
     for number, (name, value) in enumerate(settings.items()):
         more |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     return more

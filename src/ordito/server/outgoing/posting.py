@@ -14,7 +14,8 @@ from http.client import HTTPException
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
-from ordito.server.outgoing.egress import PORTS, bracketed, normal_host, permitted_addresses, port_of, split_url
+from ordito.server.outgoing.egress import permitted_addresses, port_of, split_url
+from ordito.source.egress import PORTS, bracketed, normal_host
 
 SECONDS = 10.0
 MOST_BYTES = 64 << 10

@@ -17,10 +17,11 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from ordito.server.identity.claims import LONGEST_SUBJECT, Claims
-from ordito.server.outgoing.egress import PRIVATE, bracketed, port_of, split_url
+from ordito.server.outgoing.egress import port_of, split_url
 from ordito.server.outgoing.posting import PostFailed, asked
 from ordito.server.problems import ApiProblem
 from ordito.server.settings import Oidc
+from ordito.source.egress import PRIVATE, bracketed
 
 if TYPE_CHECKING:
     from joserfc.jwk import Key

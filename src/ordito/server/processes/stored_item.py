@@ -34,7 +34,7 @@ from ordito.ensemble.logs import retain
 from ordito.ensemble.owner import CANCEL, NOW, SUSPEND, ask
 from ordito.ensemble.store import read_ensemble
 from ordito.results.failure import EXPECTED, Failure, Trouble
-from ordito.results.workers import ItemOutcome
+from ordito.results.item_outcome import ItemOutcome
 from ordito.server.packages import bring_package, package_path
 from ordito.server.processes.calls import SealedTask, StoredTask
 from ordito.server.processes.runner import plain, trouble_of

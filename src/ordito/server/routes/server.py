@@ -11,7 +11,8 @@ from sqlalchemy import Connection, func, select, text
 from ordito import __version__
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_format import moment
-from ordito.results.pages import as_markdown, read_page
+from ordito.results.pages import as_html, as_markdown, read_page
+from ordito.results.report.style import POLICY
 from ordito.server.call import ApiCall, tag_of
 from ordito.server.database.tables import DELIVERIES, EVENTS, PLANS, WEBHOOKS
 from ordito.server.deployers import warning
@@ -24,6 +25,7 @@ from ordito.server.services import keep_settings, kept_settings
 from ordito.server.settings import ChangedSettings, JobSettings, Limits
 
 PLAIN = "text/plain; charset=utf-8"
+HTML = "text/html; charset=utf-8"
 DELIVERY_STATES = ("waiting", "done", "failed")
 
 
@@ -65,7 +67,14 @@ async def _problem(call: ApiCall) -> Reply:
         raise ApiProblem(
             "unknown-page", f'there is no problem "{call.path["code"][:80]}"', "`ordito explain` has a list"
         )
-    return Reply("\n".join(as_markdown(page)).encode(), media=PLAIN)
+    varies = {"Vary": "Accept"}
+    if "text/html" in call.headers.get("accept", ""):
+        # It has a style of its own.
+        policy = f"{POLICY}; img-src data:; frame-ancestors 'none'"
+        return Reply(
+            "\n".join(as_html(page)).encode(), headers={**varies, "Content-Security-Policy": policy}, media=HTML
+        )
+    return Reply("\n".join(as_markdown(page)).encode(), headers=varies, media=PLAIN)
 
 
 async def _health(_: ApiCall) -> Reply:
@@ -167,7 +176,7 @@ async def _set_settings(call: ApiCall) -> Reply:
 
 
 async def _openapi(call: ApiCall) -> Reply:
-    return Reply(call.services.openapi())
+    return Reply(call.services.api.openapi())
 
 
 TABLE = (
@@ -190,7 +199,7 @@ TABLE = (
         method="GET",
         path="/problems/{code}",
         access=Access.ANYBODY,
-        summary="What the code of a problem means, and what to do about it, in Markdown.",
+        summary="What the code of a problem means, and what to do about it: in Markdown, or a page for browsers.",
         handler=_problem,
         problems=("unknown-page",),
         verb="explain",

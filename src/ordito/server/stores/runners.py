@@ -17,7 +17,7 @@ from ordito.cluster.connecting import Connection, StoreConnection
 from ordito.cluster.items import NewItem, add_item
 from ordito.cluster.keys import PoolKey
 from ordito.cluster.store import Store
-from ordito.results.workers import ItemOutcome
+from ordito.results.item_outcome import ItemOutcome
 from ordito.server.processes.calls import (
     Already,
     Began,
