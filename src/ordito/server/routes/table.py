@@ -26,6 +26,7 @@ from ordito.server.routes import (
     server,
     service_inputs,
     sources,
+    store,
     users,
     webhooks,
 )
@@ -33,6 +34,7 @@ from ordito.server.routes import (
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
     *about.TABLE,
+    *store.TABLE,
     *identity.TABLE,
     *logins.TABLE,
     *oidc.TABLE,
