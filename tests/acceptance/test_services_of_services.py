@@ -106,7 +106,9 @@ CHILD = (
     + """\
 node_templates: { own: { type: cloudify.nodes.Root } }
 outputs:
-  seen: { value: { concat: [ { get_environment_capability: address }, " ", { get_environment_capability: [ deep, ports, 0 ] } ] } }
+  seen:
+    value:
+      concat: [ { get_environment_capability: address }, " ", { get_environment_capability: [ deep, ports, 0 ] } ]
 """
 )
 

@@ -12,13 +12,13 @@ from ordito.app.data_at_stake import may_be_lost, risked
 from ordito.app.errors import Refused
 from ordito.app.inputs.bound import BoundInputs, bind_given
 from ordito.app.inputs.gathered import gather_inputs, with_secrets
-from ordito.app.inputs.of_others import with_outputs_of_others
 from ordito.app.inputs.user_part import new_user_part
 from ordito.app.inputs.variables import evaluation_of
 from ordito.app.place import relative_to
 from ordito.app.plugins import plugins_of
 from ordito.app.proposal import PlanningContext, Proposal, ProposedInputs, ProposedJob, ProposedSource
 from ordito.app.proposals.making import MadePlan, make_plan
+from ordito.app.proposals.outputs_of_others import with_outputs_of_others
 from ordito.app.proposals.part import with_part
 from ordito.app.requests import DeployRequest, DescriptionRequest
 from ordito.app.services.chosen import check_choices, circumstances_of
