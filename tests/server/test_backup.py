@@ -344,7 +344,7 @@ def test_a_backup_that_was_killed_is_none(home: Path, tmp_path: Path) -> None:
         if not place.exists():
             for left in backups.iterdir():
                 # Where all of it was written, it has only not got its name yet.
-                assert files_in(left) in (0, whole)
+                assert whole_files_in(left) in (0, whole)
         else:
             assert len(read_backup(place).files) >= whole
             shutil.rmtree(place)
@@ -352,7 +352,7 @@ def test_a_backup_that_was_killed_is_none(home: Path, tmp_path: Path) -> None:
     assert [path.name for path in backups.iterdir()] == ["one"]
 
 
-def files_in(place: Path) -> int:
+def whole_files_in(place: Path) -> int:
     """How many files a backup has, 0 where it is refused as damaged."""
     try:
         return len(read_backup(place).files)
