@@ -38,6 +38,7 @@ Unknown fields are refused, and answers may get further names.
 PARTS = {
     "The server": ("server", "about"),
     "Who is signed in": ("identity",),
+    "The store": ("store",),
     "Signing in by a provider": ("oidc",),
     "Signing commands in": ("logins",),
     "Users, groups, audit": ("users",),

@@ -196,6 +196,7 @@ STORE_VERBS: Mapping[str, VerbEntry] = {
     "init": VerbEntry("store", "Make its tables, and the key of its workers."),
     "upgrade": VerbEntry("store", "Bring its tables up to date."),
     "status": VerbEntry("store", "Show what is in it, and who works on what."),
+    "change": VerbEntry("store", "Change what holds for all who work with it."),
     "import": VerbEntry("store", "Put an ensemble of a directory into it."),
     "export": VerbEntry("store", "Write an ensemble of it into a directory."),
 }

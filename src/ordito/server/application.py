@@ -116,7 +116,7 @@ def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextM
         services.sources.stop()
         await services.keeper.stop()
         await services.outbox.stop()
-        await services.leading.stop()
+        await services.stop()
         await services.link.stop(10.0, leaves=bool(services.runners.count))
 
     return running

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, create_engine, event, select
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import NullPool
 
-from ordito.server.database.tables import ENSEMBLES
+from ordito.server.database.tables import ENSEMBLES, HOME
 from ordito.server.refused import ServerRefused
 from ordito.server.settings import SQLITE, read_settings
 
@@ -71,6 +71,7 @@ def looking_at(home: Path) -> Iterator[Connection]:
     from ordito.server.database.postgres import Postgres, postgres_of
 
     kind = Postgres(postgres_of(address), 1)
+    setattr(kind.engine.dialect, HOME, str(home))
     try:
         with kind.engine.connect() as connection:
             yield kind.to_read(connection)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 
+from ordito.ensemble.backing import backing_of
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_history import job_lines
 from ordito.ensemble.job_mark import marked, may_be_marked
-from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.source.reach import within
@@ -28,7 +28,7 @@ def job_of(directory: str, plan: str) -> PlanJob | None:
     """The job of a plan, by the ensemble's journal; None for none. Raises ``EnsembleError``."""
     with within(directory):
         layout = Layout(Path(directory))
-        journal = read_journal(layout)
+        journal = backing_of(layout).read_journal(layout)
         if journal is None:
             return None
         with journal:
@@ -66,7 +66,7 @@ def _is_interrupted(directory: str, everybodys: bool) -> bool:
         layout = Layout(Path(directory))
         if not layout.exists or not marked(layout.journal) or holder(layout) is not None:
             return False
-        journal = read_journal(layout)
+        journal = backing_of(layout).read_journal(layout)
         if journal is None:
             return False
         with journal:

@@ -141,6 +141,7 @@ class PlanKeeper:
         if not self._parts.may_start() or await self._parts.is_frozen(row.project, row.ensemble):
             return False
         layout = Layout(Path(await self._parts.directory(row)))
+        await self._parts.places.fresh(str(layout.root))
 
         def is_free() -> bool:
             with within(layout.root):
@@ -175,7 +176,7 @@ class PlanKeeper:
             lambda connection: move(connection, row.id, PlanState.STARTING, now, attempts=attempts, problem="")
         ):
             # Where no runner comes of it, the plan is started again.
-            self._runners.start(row.id, self._parts.task(item, reads))
+            await self._runners.start(row.id, self._parts.task(item, reads))
 
     # ------------------------------------------------------------------------------------------------------ runners
 
@@ -211,6 +212,7 @@ class PlanKeeper:
     async def _find_job(self, row: Row[Any]) -> None:
         """Find out by the ensemble itself what became of a plan whose runner has gone without telling."""
         directory = await self._parts.directory(row)
+        await self._parts.places.fresh(directory)
         found = await asyncio.to_thread(job_of, directory, row.id)
         now = time.time()
         if found is None and row.state == PlanState.RUNNING:

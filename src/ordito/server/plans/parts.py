@@ -23,9 +23,9 @@ from ordito.server.places import directory_of, reads_of
 from ordito.server.plans.files import PlanFiles
 from ordito.server.plans.store import StoredRequest, frozen_by, stored_request
 from ordito.server.plans.waiting_notices import WaitingNotices
+from ordito.server.ports import Places, Runners
 from ordito.server.processes.calls import ForkedTask
 from ordito.server.processes.queries import Queries
-from ordito.server.processes.runners import ForkedRunners
 from ordito.server.settings import CurrentSettings
 from ordito.server.supervisor import Supervisor
 
@@ -45,7 +45,8 @@ class PlanParts(msgspec.Struct, frozen=True):
     queries: Queries
     """Makes plans."""
 
-    runners: ForkedRunners
+    runners: Runners
+    places: Places
     files: PlanFiles
     supervisor: Supervisor
     metrics: Metrics
@@ -65,6 +66,9 @@ class PlanParts(msgspec.Struct, frozen=True):
     async def reads(self, project: str, ensemble: str, package: str = "") -> tuple[str, ...]:
         """What a process may read that works for an ensemble, and deploys a package: first the directory."""
         reads = await self.database.read(partial(reads_of, home=self.home, project=project, ensemble=ensemble))
+        if package:
+            await self.places.bring(package)
+        await self.places.fresh(reads[0])
         return (*reads, str(package_path(self.home, package))) if package else reads
 
     def asked(self, request: StoredRequest, directory: str) -> AskedRequest:

@@ -39,7 +39,9 @@ class Resuming:
         if not self._parts.leads() or not self.may_resume:
             return
         is_for_all = self._parts.settings.now.jobs.resume == ALWAYS
-        known = await self._database.read(all_ensembles)
+        # Of a store the workers resume what was interrupted.
+        stored = self._parts.places.stored
+        known = [one for one in await self._database.read(all_ensembles) if stored(one[2]) is None]
         for project, ensemble, directory in await asyncio.to_thread(interrupted, known, is_for_all):
             with contextlib.suppress(EnsembleError, OSError):
                 await self.resume(project, ensemble, directory)
@@ -61,5 +63,5 @@ class Resuming:
                 await self._database.write(lambda connection: tell(connection, event, time.time()))
             return
         self._given_up.discard(name)
-        if self._runners.start(runner, await self._parts.task_of(ResumeItem(directory), project, ensemble)):
+        if await self._runners.start(runner, await self._parts.task_of(ResumeItem(directory), project, ensemble)):
             times.append(now)

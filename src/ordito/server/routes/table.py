@@ -27,6 +27,7 @@ from ordito.server.routes import (
     server,
     service_inputs,
     sources,
+    store,
     users,
     webhooks,
 )
@@ -34,6 +35,7 @@ from ordito.server.routes import (
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
     *about.TABLE,
+    *store.TABLE,
     *identity.TABLE,
     *logins.TABLE,
     *oidc.TABLE,
