@@ -102,6 +102,18 @@ def test_the_audit_log_is_filtered_and_shown_in_full(opens: Opens, admin: Client
     expect(page.get_by_text("is no time")).to_be_visible()
 
 
+def test_the_audit_log_is_followed(opens: Opens, admin: Client) -> None:
+    tab = opens(ADMIN)
+    page = tab.open("/admin?tab=audit&filter=action:group.set")
+    tab.wait_until_live()
+    rows = page.get_by_role("table", name="Audit log").get_by_role("row").filter(has_text="followed")
+    expect(page.get_by_text("says on the server whether they are whole")).to_be_visible()
+    expect(rows).to_have_count(0)
+    admin.do("PUT", "groups/followed", {"members": [VIEWER]}, {"If-Match": "*"})
+    expect(rows).to_have_count(1)
+    admin.do("DELETE", "groups/followed")
+
+
 def test_the_audit_log_is_exported(opens: Opens) -> None:
     page = opens(ADMIN).open("/admin?tab=audit")
     with page.expect_download() as download:

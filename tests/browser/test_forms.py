@@ -162,6 +162,24 @@ def test_a_package_is_sent_and_an_ensemble_made_of_it(shop: Shop, tmp_path: Path
     expect(page.get_by_label("port", exact=True)).to_be_visible()
 
 
+def test_a_package_says_what_differs_from_what_is_deployed(shop: Shop) -> None:
+    workshop, opens = shop
+    name = workshop.deployed()
+    back = "back: { type: tosca.nodes.Compute }"
+    other = package("4.0", **{back: f"{back}\n    queue: {{ type: tosca.nodes.Compute }}"})
+    workshop.send(other, "shop:4.0")
+    tab = opens("ann")
+    page = tab.open(f"/e/default/{name}/ask/upgrade")
+    expect(page.get_by_role("option", name=re.compile("shop:4.0"))).to_be_attached()
+    page.get_by_label("Package").select_option(
+        label=page.get_by_role("option", name=re.compile("shop:4.0")).inner_text()
+    )
+    page.get_by_text("What differs from what is deployed").click()
+    expect(page.locator(".ask-differs")).to_contain_text(re.compile("nodes? differs?: .*queue"))
+    tab.screenshot("upgrade-differs")
+    assert tab.findings() == []
+
+
 def test_whoever_may_only_read_is_told_who_gives_the_permission(shop: Shop) -> None:
     workshop, opens = shop
     name = workshop.make()

@@ -133,6 +133,19 @@ def test_secrets_are_set_and_removed_and_never_shown(opens: Opens, admin: Client
     assert admin.get(f"{ENSEMBLE}/secrets")["secrets"] == ["db-password"]
 
 
+def test_what_is_set_elsewhere_shows(opens: Opens, admin: Client) -> None:
+    tab = opens(ADMIN)
+    page = tab.open(f"{SETTINGS}?tab=secrets")
+    tab.wait_until_live()
+    row = page.get_by_role("row").filter(has_text="from-elsewhere")
+    expect(page.get_by_role("row").filter(has_text="db-password")).to_be_visible()
+    expect(row).to_have_count(0)
+    admin.do("PUT", f"{ENSEMBLE}/secrets/from-elsewhere", {"value": "canary-8812"})
+    expect(row).to_contain_text(re.compile(r"by \w+, now"))
+    admin.do("DELETE", f"{ENSEMBLE}/secrets/from-elsewhere")
+    expect(row).to_have_count(0)
+
+
 def test_a_rule_is_made_changed_and_removed(opens: Opens, admin: Client) -> None:
     tab = opens(ADMIN)
     page = tab.open(f"{SETTINGS}?tab=rules")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import ADMIN, Opens
-from tests.support.browsing import Tab, one_time_link
+from tests.support.browsing import NARROW, WIDE, Tab, one_time_link
 from tests.support.serving import Client, Served
 
 PASSWORD = "four quiet rivers meet"
@@ -157,3 +157,23 @@ def test_an_address_without_a_page_says_so(opens: Opens) -> None:
     page = tab.open("/e/none/of/these")
     expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
     assert tab.findings() == []
+
+
+def test_an_address_of_nothing_is_a_page_that_says_so(opens: Opens) -> None:
+    tab = opens(ADMIN)
+    tab.expected.append("error: Failed to load resource: the server responded with a status of 404")
+    page = tab.open("/nothing-of-the-kind")
+    expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    tab.screenshot("missing")
+    assert tab.findings() == []
+    page.get_by_role("main").get_by_role("link", name="Ensembles").click()
+    expect(page.get_by_role("table", name="Ensembles")).to_be_visible()
+
+
+def test_a_code_has_a_page_of_its_own(opens: Opens) -> None:
+    tab = opens("")
+    for size, scheme in tab.looks("/problems/constraint", [(WIDE, "light"), (NARROW, "dark")]):
+        expect(tab.page.get_by_role("heading", name="What to do")).to_be_visible()
+        tab.screenshot(f"problem-{size[0]}-{scheme}")
+        assert tab.findings() == []
+        assert tab.widest() <= 0

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.browsing import Tab, one_time_link, open_tab
-from tests.support.workshop import E, Workshop, package
+from tests.support.workshop import Workshop, package
 
 STORY = "default/story"
 PLAN, JOB = re.compile(r"/plans/pl_"), re.compile(r"/jobs/\w+")
@@ -59,12 +59,13 @@ def plans(page: Page) -> None:
     expect(page.get_by_role("button", name=re.compile("^Apply"))).to_be_visible()
 
 
-def applies(page: Page) -> None:
+def applies(page: Page, *, is_risky: bool = False) -> None:
     """Apply the plan that shows, with the name of the ensemble typed where something is at risk, and go to its job."""
-    is_risky = page.get_by_role("list", name="Risks").count() > 0
+    expect(page.get_by_role("list", name="Risks")).to_have_count(1 if is_risky else 0)
     page.get_by_role("button", name="Apply…").click()
     dialog = page.get_by_role("dialog")
     if is_risky:
+        expect(dialog.get_by_role("button", name=f"Apply to {STORY}")).to_be_disabled()
         dialog.get_by_role("textbox").fill(STORY)
     dialog.get_by_role("button", name=f"Apply to {STORY}").click()
     page.get_by_role("link", name=TO_JOB).click()
@@ -91,8 +92,15 @@ def test_from_a_package_to_its_removal(tabs: tuple[Tab, Tab], workshop_of_all: W
     page.goto(f"{zoe.url}/p/default/new?name=story")
     sends(page, archives[0])
     page.get_by_role("button", name="Make the ensemble").click()
+    page.get_by_label("port", exact=True).wait_for()
+    page.goto(f"{at}/settings?tab=rules")
+    page.get_by_role("button", name="New rule").click()
+    page.get_by_role("checkbox", name="deploy", exact=True).check()
+    page.get_by_role("button", name="Set the rule").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_text("Plans for deploy need 1 approval")).to_be_visible()
+    page.goto(f"{at}/deploy")
     page.get_by_label("port", exact=True).fill("8088")
-    admin.do("PUT", f"{E}/story/rules", {"rules": [{"when": {"workflows": ["deploy"]}}]}, {"If-Match": "*"})
     plans(page)
     page.get_by_role("button", name="Apply once approved…").click()
     page.get_by_role("dialog").get_by_role("button", name="Apply once approved").click()
@@ -110,7 +118,7 @@ def test_from_a_package_to_its_removal(tabs: tuple[Tab, Tab], workshop_of_all: W
     page.get_by_text("Further options").click()
     page.get_by_label("Replace", exact=True).fill("web")
     plans(page)
-    applies(page)
+    applies(page, is_risky=True)
     expect(page.locator(".job-title")).to_contain_text("failed")
     failures = page.get_by_role("region", name="failed")
     failures.get_by_role("button", name="Standard.create").first.click()
@@ -120,7 +128,7 @@ def test_from_a_package_to_its_removal(tabs: tuple[Tab, Tab], workshop_of_all: W
     for form in ("rollback", "undeploy"):
         page.goto(f"{at}/ask/{form}")
         plans(page)
-        applies(page)
+        applies(page, is_risky=form == "undeploy")
         expect(page.locator(".job-title")).to_contain_text("ok")
     page.goto(f"{at}/revisions")
     expect(page.locator(".ensemble-facts")).to_contain_text("absent")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ordito.app.course import Attempt, CourseStep, JobCourse
+from ordito.app.course import Attempt, CourseStep, JobCourse, StepOutcome
 from ordito.authoring.graph import Graph, GraphConnection, GraphNode
 from ordito.results.report.bars import MOST_ROWS
 from ordito.results.report.content import NO_LOG, LogExcerpt, ReportContent
@@ -103,7 +103,7 @@ def checked(document: str) -> Elements:
 
 def content(steps: list[CourseStep], graph: Graph, log: LogExcerpt = NO_LOG, status: str = "failed") -> ReportContent:
     """What a report shows of a job with these steps."""
-    course = JobCourse("A6BM5PEY0000", "deploy", status, 1_000.0, 1_900.0, {step.id: step for step in steps})
+    course = JobCourse("A6BM5PEY0000", "deploy", status, 1_000.0, 1_900.0, steps={step.id: step for step in steps})
     verdicts = {step.instance: (graph.nodes[0].name, "failed" if step.state == "failed" else "done") for step in steps}
     return ReportContent(course, None, None, graph, verdicts, log, {}, "shop", time.time())
 
@@ -115,7 +115,8 @@ def written(found: ReportContent) -> str:
 def test_hostile_names_and_outputs_stay_texts() -> None:
     steps = []
     for number, bad in enumerate(HOSTILE):
-        attempts = [Attempt(1_000.0 + number, 1_001.0 + number, "failed", bad)]
+        outcome = StepOutcome(bad, tail=(bad, bad))
+        attempts = [Attempt(1_000.0 + number, 1_001.0 + number, "failed", outcome)]
         steps.append(
             CourseStep(
                 f"{bad}.{number}",
@@ -124,8 +125,7 @@ def test_hostile_names_and_outputs_stay_texts() -> None:
                 state="failed",
                 attempts=attempts,
                 at=1_001.0 + number,
-                message=bad,
-                tail=(bad, bad),
+                outcome=outcome,
                 because=bad,
                 reason=bad,
                 declared=bad,

@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from ordito.results.pages import has_page
-from ordito.server.application import openapi
+from ordito.server.application import API
 from ordito.server.openapi import CHANGING, EVERYWHERE
 from ordito.server.routes.table import ROUTES
 from tests.server.conftest import deployed
@@ -42,7 +42,7 @@ def as_it_is(_: object, value: object) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
 
 
-DOCUMENT = msgspec.json.decode(openapi())
+DOCUMENT = msgspec.json.decode(API.openapi())
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
 
 

@@ -127,7 +127,9 @@ def test_secrets_go_in_and_never_out(place: Place) -> None:
     client = place.client
     done = client.ask("PUT", f"{ENSEMBLE}/secrets/db", {"value": VALUE})
     assert (done.status, done.body) == (204, b"")
-    assert client.get(f"{ENSEMBLE}/secrets")["secrets"] == ["db"]
+    found = client.get(f"{ENSEMBLE}/secrets")
+    assert found["secrets"] == ["db"]
+    assert found["last"]["db"]["by"] == client.get("me")["name"]
     assert run(["-e", str(place.shop), "secrets", "get", "db"]) == 0
     spec = client.get(f"{ENSEMBLE}/spec")["text"].replace("inputs: {}", "inputs: { pass: { secret: db } }")
     client.do("PUT", f"{ENSEMBLE}/spec", {"text": spec}, {"If-Match": "*"})

@@ -60,7 +60,7 @@ def test_a_timeline_has_every_attempt_in_the_order_of_its_begin(failed: Client) 
     assert steps_in(found) == [
         *[("db_1.Standard.create", "s", 1), ("db_1.Standard.configure", "n", 0)],
         *[("db_1.Standard.start", "a", 1), ("db_1.Standard.start", "f", 2)],
-        *[(f"web_1.Standard.{operation}", "k", 0) for operation in ("configure", "create", "start")],
+        *[(f"web_1.Standard.{operation}", "k", 0) for operation in ("create", "configure", "start")],
     ]
     columns = found["steps"]
     assert all(start >= 0 for start in columns["start"])

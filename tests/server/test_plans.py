@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import random
 import shutil
@@ -25,8 +26,9 @@ from ordito.server.plans.asked import ASKED, WORKFLOWS, request_of
 from ordito.server.plans.states import MOVES, OPEN, WORKFLOW_PERMISSIONS, PlanState
 from tests.cli.program import until
 from tests.server.test_permissions import token_of
+from tests.support.killed_server import WHOM
 from tests.support.serving import MANY_REQUESTS, Client, Served, children_of, is_gone
-from tests.support.thorough import THOROUGH, examples
+from tests.support.thorough import THOROUGH, examples, some
 
 SHOP = "projects/default/ensembles/shop"
 WAIT = {"Prefer": "wait=30"}
@@ -194,6 +196,8 @@ def test_what_cannot_be_planned_is_refused_with_its_findings(server: Served) -> 
     assert (plan["state"], plan["problem"]["failure"]["code"]) == ("refused", "plan-refused")
     [found] = plan["problem"]["diagnostics"]
     assert (found["code"], found["line"] > 0) == ("count-out-of-bounds", True)
+    upgrade = next(step for step in plan["problem"]["failure"]["next"] if step.get("words") == ["upgrade"])
+    assert (upgrade["method"], upgrade["path"]) == ("POST", f"/api/v1/{SHOP}/plans"), "and the request that helps"
 
 
 def test_what_somebody_else_did_meanwhile(server: Served, shop: Shop) -> None:
@@ -708,46 +712,82 @@ def test_each_accepted_plan_has_one_job_whatever_is_killed(tmp_path: Path, shop:
         ended = [reaches(admin, plan, "applied") for plan in accepted]
         heads = [admin.get(f"{SHOP}/jobs/{plan['job']}")["job"] for plan in ended]
         assert [head["origin"] for head in heads] == [plan["id"] for plan in accepted]
+        for plan in ended:
+            assert not_completed_twice(events_in(admin, plan["job"])), plan
         assert verify(tmp_path / "home", admin.get("audit/head")["head"]).broken == 0
     assert len(shop.jobs) == 1 + len(accepted)
 
 
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_plan_has_one_job_if_the_server_is_killed_at_any_change(tmp_path: Path, shop: Shop, moment: str) -> None:
-    """Before and after each commit, from the request to the end of the job; who got no answer asks again."""
+KILLED = some([(moment, whom) for whom in WHOM for moment in ("before", "after")], 2)
+
+
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(("moment", "whom"), KILLED)
+def test_a_plan_has_one_job_whoever_is_killed_at_any_change(tmp_path: Path, shop: Shop, moment: str, whom: str) -> None:
+    """Before and after each change of the server's database, from the request to the end of the job, or of the journal
+    by its runner; who got no answer asks again. What was completed does not run again."""
     with Served(tmp_path / "home", shop.directory) as server:
         token = server.admin().token
-    jobs, kills, begin = len(shop.jobs), 0, tmp_path / "begin"
-    # The last changes come after the end of the job.
-    for number in range(1, 11, 1 if THOROUGH else 3):
-        key = {"Idempotency-Key": f"{moment} {number}"}
-        body = {"request": {"workflow": "run", "operation": "start"}, "apply": "auto"}
-        program = ("tests.support.killed_server", str(number), moment, str(begin))
-        accepted = None
+    jobs, begin = len(shop.jobs), tmp_path / "begin"
+    for number in itertools.count(1, 1 if THOROUGH else 4):
+        program = ("tests.support.killed_server", str(number), moment, whom, str(begin))
+        accepted = ""
         with (
             Served(tmp_path / "home", shop.directory, program=program) as server,
             contextlib.suppress(urllib3.exceptions.HTTPError),
         ):
+            # Not before it has started.
             begin.touch()
-            accepted = Client(server.url, token).do("POST", f"{SHOP}/plans", body, key)
-            reaches(Client(server.url, token), accepted, "applied")
+            accepted = carried_out(Client(server.url, token), f"{moment} {number}")["id"]
         # Not asked before: its connections end a moment before it does.
-        kills += server.process.returncode == -signal.SIGKILL
-        begin.unlink()
+        is_killed = not begin.exists()
+        begin.unlink(missing_ok=True)
         with Served(tmp_path / "home", shop.directory) as server:
             client = Client(server.url, token)
-            again = client.do("POST", f"{SHOP}/plans", body, key)
-            assert accepted is None or accepted["id"] == again["id"]
-            assert reaches(client, again, "applied")["job_status"] == "ok"
+            done = carried_out(client, f"{moment} {number}")
+            assert accepted in ("", done["id"])
+            assert done["job_status"] == "ok"
             assert not verify(server.home, client.get("audit/head")["head"]).broken
+            events = events_in(client, done["job"])
         jobs += 1
-        assert len(shop.jobs) == jobs, (number, moment)
-    assert kills
+        assert len(shop.jobs) == jobs, (number, moment, whom)
+        assert not_completed_twice(events), (number, moment, whom)
+        assert [one["type"] for one in events].count("job.finished") == 1
+        if not is_killed:
+            # There are no further changes.
+            break
+    assert number > 4
+
+
+def carried_out(client: Client, key: str) -> Any:
+    """A plan that was asked for, looked at and applied, each request with a key of its own."""
+    wanted = {"request": {"workflow": "run", "operation": "start"}}
+    plan = client.do("POST", f"{SHOP}/plans", wanted, {"Idempotency-Key": f"{key} ask"})
+    until(lambda: state(client, plan) != "planning")
+    digest = client.get(f"{SHOP}/plans/{plan['id']}")["digest"]
+    client.do("POST", f"{SHOP}/plans/{plan['id']}/apply", {"digest": digest}, {"Idempotency-Key": f"{key} apply"})
+    return reaches(client, plan, "applied")
+
+
+def events_in(client: Client, job: str) -> list[dict[str, Any]]:
+    """All events of a job."""
+    lines = client.ask("GET", f"{SHOP}/jobs/{job}/events.ndjson").body.splitlines()
+    return [msgspec.json.decode(line, type=dict[str, Any]) for line in lines]
+
+
+def not_completed_twice(events: list[dict[str, Any]]) -> bool:
+    """Whether no step of a job has begun again after it had ended well."""
+    ended: set[str] = set()
+    for one in events:
+        if one["type"] == "step.started" and one["step"] in ended:
+            return False
+        if one["type"] == "step.succeeded":
+            ended.add(one["step"])
+    return bool(ended)
 
 
 def events_of(server: Served) -> int:
-    with sqlite3.connect(server.home / "server.db") as db:
+    with contextlib.closing(sqlite3.connect(server.home / "server.db")) as db:
         return int(db.execute("SELECT count(*) FROM event WHERE type = 'plan.changed'").fetchone()[0])
 
 

@@ -166,6 +166,8 @@ def test_events_that_are_not_kept_are_a_gap(tmp_path: Path) -> None:
         ({}, "malformed"),
         ({"topic": "everything"}, "unknown-topic"),
         ({"topic": "job:default/shop/nonsense"}, "unknown-topic"),
+        ({"topic": "project:"}, "unknown-topic"),
+        ({"topic": "project:a/b"}, "unknown-topic"),
         ({"topic": "ensemble:default/none"}, "unknown-ensemble"),
         ({"topic": "ensemble:default/shop", "after": "nonsense"}, "bad-cursor"),
         ({"topic": "ensemble:default/shop", "wait": "1000"}, "malformed"),
@@ -241,3 +243,21 @@ def until_told(stream: Events, seen: list[dict[str, Any]], fits: Callable[[dict[
         if fits(one):
             return
     raise AssertionError(seen)
+
+
+def test_a_project_is_followed_by_its_members(served: Served, admin: Client) -> None:
+    """What is set in it is told, and neither by whom nor what happens elsewhere."""
+    admin.do("POST", "users", {"name": "outside"})
+    stranger = admin.with_token(token_of(admin, "outside"))
+    refused = stranger.ask("GET", "events", topic="project:default")
+    assert (refused.status, refused.data["code"]) == (404, "unknown-project")
+    begin = admin.get("events", topic="project:default")
+    admin.do("POST", "projects", {"name": "beside"})
+    admin.do("POST", "projects/default/accounts", {"name": "told"})
+    found = admin.get("events", topic="project:default", after=begin["next"], wait=20)
+    told = {"topic": "project:default", "type": "project.changed", "project": "default", "action": "account.make"}
+    assert found["items"] == [told]
+    admin.do("DELETE", "projects/default/accounts/told")
+    admin.do("DELETE", "projects/beside")
+    rest = admin.get("events", topic="project:default", after=found["next"], wait=20)
+    assert [one["action"] for one in rest["items"]] == ["account.remove"]

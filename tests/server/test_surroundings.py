@@ -287,6 +287,64 @@ def test_files_are_fetched_from_listed_hosts_only(tmp_path: Path) -> None:
     ]
 
 
+ADDRESSES = """
+import http.server, socket, threading
+class Answers(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        asked.append(self.path)
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *_): pass
+server, asked = http.server.HTTPServer(("127.0.0.1", 0), Answers), []
+threading.Thread(target=server.serve_forever, daemon=True).start()
+port = server.server_port
+leads = {"inside.test": ["127.0.0.1"], "moves.test": ["127.0.0.1", "169.254.169.254"]}
+leads |= {"cloud.test": ["169.254.169.254"], "git.test": ["127.0.0.1"]}
+real = socket.getaddrinfo
+def resolve(host, *more, **named):
+    if host in leads:
+        host = leads[host].pop(0) if len(leads[host]) > 1 else leads[host][0]
+    return real(host, *more, **named)
+socket.getaddrinfo = resolve
+from ordito.source.remote import DEFINITIONS, FetchFailed, Network, RemoteFiles
+from ordito.source.tree import Folder
+import ordito.source.reach as reach
+egress = (f"inside.test:{port}", f"moves.test:{port}:private", f"cloud.test:{port}:private", f"git.test:{port}:private")
+reach._PROCESS.reach = reach.Reachable(("/",), (), frozenset(egress))
+files = RemoteFiles(Folder("."), Network.ALLOWED)
+for url in ("http://inside.test:PORT/a", "git+http://inside.test:PORT/a.git#:a", "http://moves.test:PORT/b",
+            "http://cloud.test:PORT/c", "git+http://git.test:PORT/d.git#:a"):
+    try:
+        files.get(url.replace("PORT", str(port)), DEFINITIONS)
+        print("fetched")
+    except FetchFailed as failure:
+        print(failure.message, failure.hint, sep=": ")
+print(asked)
+import os
+os.environ["http_proxy"] = f"http://127.0.0.1:{port}"
+files.get(f"http://inside.test:{port}/e", DEFINITIONS)
+print(asked[-1].replace(str(port), "PORT"))
+"""
+
+
+def test_a_listed_name_leads_only_to_addresses_that_were_looked_at(tmp_path: Path) -> None:
+    """Over HTTP and for git: not to private networks without ``:private``, not where clouds keep credentials, and not
+    elsewhere when it is resolved again. A proxy that the server's machine has to use resolves names itself."""
+    done = confined(tmp_path, ADDRESSES)
+    assert not done.stderr, done.stderr
+    inside, by_git, moves, cloud, git, asked, by_proxy = done.stdout.splitlines()
+    for refused in (inside, by_git):
+        assert refused.startswith("inside.test has the address 127.0.0.1, which is one of a private network: ")
+        assert ":private" in refused
+    assert moves == "fetched"
+    assert cloud.startswith("cloud.test has the address 169.254.169.254, which no name may lead to")
+    # It was connected to: no resolver of this machine knows the name.
+    assert git.startswith("git says: ")
+    assert asked.startswith("['/b', '/d.git/info/refs")
+    assert by_proxy == "http://inside.test:PORT/e"
+
+
 KEYS = """
 from pathlib import Path
 from ordito.base.diagnostics import Diagnostics

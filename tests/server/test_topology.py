@@ -106,6 +106,63 @@ def test_instances_are_followed_while_a_job_changes_them(tmp_path: Path) -> None
         running.wait(60)
 
 
+DEPENDENT = """\
+tosca_definitions_version: tosca_simple_yaml_1_3
+node_types:
+  Said:
+    derived_from: tosca.nodes.Root
+    interfaces: { Standard: { operations: { start: start.sh } } }
+topology_template:
+  node_templates:
+    web: { type: Said, requirements: [ dependency: db ] }
+    db: { type: Said }
+    hold: { type: Said }
+"""
+
+
+def test_what_a_change_means_for_those_that_depend_on_it_is_told(tmp_path: Path) -> None:
+    """While the job still runs, and only what differs; to who comes back by its cursor nothing again."""
+    (tmp_path / "service.yaml").write_text(DEPENDENT)
+    (tmp_path / "start.sh").write_text(
+        f'[ -e {tmp_path}/failing ] || exit 0\n[ "$ORDITO_STEP" != db_1.Standard.start ] || exit 1\n'
+        f"while [ ! -e {tmp_path}/open ]; do sleep 0.02; done\n"
+    )
+    ensemble = tmp_path / "shop"
+    command = [sys.executable, "-m", "ordito", "-e", str(ensemble), "-q"]
+    assert subprocess.run([*command, "deploy", str(tmp_path / "service.yaml"), "--yes"], check=False).returncode == 0
+    (tmp_path / "failing").touch()
+    with Served(tmp_path / "home", ensemble) as server:
+        client = server.admin()
+        first = client.ask("GET", f"{SHOP}/topology")
+        found, told, cursor = _statuses(first.data), [], ""
+        words = ("run", "Standard.start", "--node", "db", "--node", "hold", "--yes")
+        running = subprocess.Popen([*command, *words])
+        try:
+            for one in client.stream("ensemble:default/shop", after=first.headers["Ordito-Cursor"]):
+                if one["type"] == "instances.changed":
+                    columns = one["instances"]
+                    found.update(zip(columns["id"], columns["local"], strict=True))
+                if one["type"] == "statuses.changed":
+                    told.append(dict(zip(one["statuses"]["id"], one["statuses"]["status"], strict=True)))
+                    found.update(told[-1])
+                    cursor = one["cursor"]
+                    if found["web_1"] == "u" and one["service"] == "unknown":
+                        break
+            assert running.poll() is None, "it is told while the job runs"
+            assert found["db_1"] == found["web_1"] == "u"
+            assert found == _statuses(client.get(f"{SHOP}/topology"))
+            assert len(told[0]) == 3, "once all, since it is not known what who follows knows"
+            again = client.get("events", topic="ensemble:default/shop", after=cursor)["items"]
+            assert "statuses.changed" not in [one["type"] for one in again]
+        finally:
+            (tmp_path / "open").touch()
+            assert running.wait(60) == 1
+
+
+def _statuses(found: dict[str, Any]) -> dict[str, str]:
+    return dict(zip(found["instances"]["id"], found["instances"]["status"], strict=True))
+
+
 def _states(found: dict[str, Any]) -> dict[str, str]:
     columns = found["instances"]
     return {name: s + o for name, s, o in zip(columns["id"], columns["state"], columns["local"], strict=True)}

@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
+from starlette.requests import Request
 
-from ordito.server.web_pages import FOLDER
+from ordito.server.web_pages import FOLDER, WebPages
 from tests.support.real.needs import lacking
 from tests.support.serving import Answer, Client, Served
 from tools import web_types
@@ -99,6 +100,29 @@ def test_what_is_no_page_is_a_problem(anybody: Client, path: str) -> None:
     assert (answer.status, answer.data["code"]) == (404, "unknown-page")
 
 
+def test_a_browser_that_is_led_to_no_page_gets_one_that_says_so(anybody: Client) -> None:
+    accept = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    answer = asked(anybody, "/nothing/here", **accept)
+    assert (answer.status, answer.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
+    assert (answer.headers["Vary"], answer.headers["Cache-Control"]) == ("Accept", "no-store")
+    assert answer.body == asked(anybody, "/").body
+    for path in ("/api/v2", "/api/v1/nothing", "/assets/none.js"):
+        problem = asked(anybody, path, **accept)
+        assert (problem.status, problem.data["code"]) == (404, "unknown-page")
+
+
+def test_the_page_of_a_code_is_one_for_browsers_and_markdown_for_others(anybody: Client) -> None:
+    plain = asked(anybody, "/problems/locked")
+    assert plain.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert "Accept," in plain.headers["Vary"]
+    assert plain.body.startswith(b"## locked")
+    shown = asked(anybody, "/problems/locked", Accept="text/html")
+    assert shown.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "sha256-" in shown.headers["Content-Security-Policy"]
+    assert b"<h1>Another command works on the ensemble</h1>" in shown.body
+    assert b"<code>ordito jobs unlock</code>" in shown.body
+
+
 def test_pages_are_only_read(anybody: Client) -> None:
     answer = anybody.ask("POST", "/sign-in", {})
     assert answer.status == 404
@@ -126,6 +150,14 @@ def loaded(parts: dict[str, dict[str, list[str]]], name: str) -> set[str]:
     return found | {str(part["file"]), *part.get("css", ()), *part.get("assets", ())}
 
 
+def test_nothing_moves_but_what_people_move() -> None:
+    """No animation and no transition, with or without the wish for less motion: old figures are dimmed at once."""
+    styles = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "web" / "src").rglob("*.css"))
+    said = re.findall(r"^\s*(?:animation|transition)[\w-]*: *([^;]+);", styles, re.MULTILINE)
+    assert sorted(said) == ["figure-old 0s 2s forwards", "none !important", "none !important"]
+    assert re.findall(r"@keyframes ([\w-]+)", styles) == ["figure-old"]
+
+
 def test_it_is_small(anybody: Client) -> None:
     parts = json.loads((FOLDER / "parts.json").read_text(encoding="utf-8"))
     size = sizes()
@@ -135,3 +167,12 @@ def test_it_is_small(anybody: Client) -> None:
     assert sum(size[name] for name in topology - first) <= 65 * KIB
     # Every page is a part of its own, loaded when it is opened: nobody loads all of it.
     assert sum(size.values()) <= 260 * KIB
+
+
+def test_without_the_web_ui_it_is_said_how_to_build_it(tmp_path: Path) -> None:
+    pages = WebPages(tmp_path)
+    scope = {"type": "http", "method": "GET", "path": "/inbox", "headers": [(b"accept", b"text/html")]}
+    answer = pages.answer(Request(scope))
+    assert answer is not None
+    assert (answer.status_code, b"./run web" in answer.body) == (404, True)
+    assert pages.missing(Request({**scope, "path": "/nothing"})) is None

@@ -53,13 +53,13 @@ class Running:
 
     def poll(self) -> int | None:
         """How it ended, if it has."""
-        if self.returncode is None and select.select([self._told], [], [], 0)[0]:
+        if self.returncode is None and _is_ready(self._told, 0):
             self._read()
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait until it has ended; gives its exit code, or the signal that ended it, negative."""
-        if self.returncode is None and not select.select([self._told], [], [], timeout)[0]:
+        if self.returncode is None and not _is_ready(self._told, timeout):
             raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
         self._read()
         assert self.returncode is not None, "the server of this process has ended"
@@ -104,6 +104,14 @@ class Running:
                 raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0)
         self.wait()
         return texts[0], texts[1]
+
+
+def _is_ready(file: IO[bytes], seconds: float | None) -> bool:
+    """Whether something can be read within so many seconds, without an end for None; whatever the number of the
+    descriptor is, which ``select`` takes only below 1,024."""
+    asked = select.poll()
+    asked.register(file, select.POLLIN)
+    return bool(asked.poll(None if seconds is None else seconds * 1_000))
 
 
 @cache
@@ -192,7 +200,7 @@ def run_into(output: Path, cwd: Path, environment: Mapping[str, str], arguments:
             os.close(file)
     with os.fdopen(told, "rb", buffering=0) as reader:
         process = int(reader.readline())
-        if not select.select([reader], [], [], longest)[0]:
+        if not _is_ready(reader, longest):
             os.kill(process, signal.SIGKILL)
             raise subprocess.TimeoutExpired(f"process {process}", longest)
         code = int(reader.readline())

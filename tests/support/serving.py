@@ -39,6 +39,9 @@ class Answer(msgspec.Struct, frozen=True):
         return json.loads(self.body) if self.body else None
 
 
+DATABASES: dict[Path, str] = {}
+"""The PostgreSQL of a home, for servers that are not to have a database of their own: what its folder is below."""
+
 Events = Generator[dict[str, Any], None, None]
 
 
@@ -118,6 +121,9 @@ class Served:
     ) -> None:
         home.mkdir(parents=True, exist_ok=True)
         if settings:
+            settings += "".join(
+                f"database: {found}\n" for place, found in DATABASES.items() if home.is_relative_to(place)
+            )
             (home / "server.yaml").write_text(settings)
         self.home = home
         served = [word for path in ensembles for word in ("--ensemble", str(path))]

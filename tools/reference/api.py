@@ -38,6 +38,8 @@ Unknown fields are refused, and answers may get further names.
 PARTS = {
     "The server": ("server", "about"),
     "Who is signed in": ("identity",),
+    "The store": ("store",),
+    "Signing in by a provider": ("oidc",),
     "Signing commands in": ("logins",),
     "Users, groups, audit": ("users",),
     "Projects": ("projects",),
@@ -149,8 +151,10 @@ def _events() -> Iterator[str]:
     yield ""
     of_ensemble = (
         "`ensemble.changed`: something of it is not as before; `instances.changed`: what a job changes of instances, "
-        "in columns with the letters of the topology, and the operation that runs on each; `lock.changed`: another "
-        "command works on it, or none any more; `queue.changed`: so many plans wait for their turn"
+        "in columns with the letters of the topology, and the operation that runs on each; `statuses.changed`: how "
+        "instances are with what they depend on, of those of which that differs, and how the whole service is; "
+        "`lock.changed`: another command works on it, or none any more; `queue.changed`: so many plans wait for their "
+        "turn"
     )
     rows = [
         ("`ensemble:P/E`", of_ensemble, "`read`"),

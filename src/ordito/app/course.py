@@ -3,15 +3,17 @@ of the job, also while it runs; where those are not kept any more, its record sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from ordito.app.errors import Refused
 from ordito.app.job.jobs import INTERRUPTED, RUNNING, WELL, OpenJob, ensemble_place, find_job, open_job, step_of
 from ordito.app.place import Place
-from ordito.ensemble.events_file import lines_from
+from ordito.ensemble.events_file import blocks_from
 from ordito.ensemble.job_format import NO_OP, ConfigChange
 from ordito.ensemble.job_history import RecordedJob, read_job
 from ordito.ensemble.store import read_ensemble
@@ -29,10 +31,24 @@ NOT_NEEDED = "not needed"
 STEP_STATES = (PENDING, RUNNING, WAITING, SUCCEEDED, NO_OP, FAILED, SKIPPED, NOT_NEEDED, INTERRUPTED)
 
 
-# They are made step by step while a file is read, of which there may be hundreds of thousands: so they are not frozen.
+class StepOutcome(msgspec.Struct, frozen=True, gc=False):
+    """How a step or an attempt ended."""
+
+    message: str = ""
+    """What was said at its end."""
+
+    exit_code: int | None = None
+    tail: tuple[str, ...] = ()
+    """The last lines that it printed, if it failed."""
 
 
-class Attempt(msgspec.Struct):
+NO_OUTCOME = StepOutcome()
+
+# They are made step by step while a file is read, of which there may be hundreds of thousands: so they are not frozen,
+# and hold what was read of an event as it is.
+
+
+class Attempt(msgspec.Struct, gc=False):
     """One attempt of a step."""
 
     began: float
@@ -40,8 +56,7 @@ class Attempt(msgspec.Struct):
 
     ended: float | None = None
     state: str = RUNNING
-    message: str = ""
-    exit_code: int | None = None
+    outcome: StepOutcome = NO_OUTCOME
 
 
 class CourseStep(msgspec.Struct):
@@ -64,12 +79,8 @@ class CourseStep(msgspec.Struct):
     at: float = 0.0
     """When it ended, or was said not to run; 0 before."""
 
-    message: str = ""
-    """What was said at its end, or at that of the last attempt."""
-
-    exit_code: int | None = None
-    tail: tuple[str, ...] = ()
-    """The last lines that it printed, if it failed."""
+    outcome: StepOutcome = NO_OUTCOME
+    """How it ended, or its last attempt."""
 
     because: str = ""
     """Why it was not run: the id of the failed step that it depended on, or a reason."""
@@ -106,24 +117,37 @@ class Cancelled(msgspec.Struct, frozen=True):
     """Why, where nobody has asked."""
 
 
-class JobCourse(msgspec.Struct):
-    """The course of a job so far."""
+class CourseHead(msgspec.Struct):
+    """What is known of the course of a job as a whole."""
 
     job: str
-    workflow: str
-    status: str
+    workflow: str = ""
+    status: str = ""
     """``running``, ``interrupted``, or how it ended."""
 
-    began: float
-    ended: float | None
-    steps: dict[str, CourseStep]
-    """By id, in the order in which they began or were said not to run."""
-
+    began: float = 0.0
+    ended: float | None = None
     remains: tuple[str, ...] = ()
     """What a rollback has not undone."""
 
     cancelled: Cancelled | None = None
     """The last time that it was asked to end, as far as its events are kept."""
+
+    def interrupt(self) -> None:
+        """Whatever runs does not any more."""
+
+
+class JobCourse(CourseHead):
+    """The course of a job so far."""
+
+    steps: dict[str, CourseStep] = {}
+    """By id, in the order in which they began or were said not to run."""
+
+    def interrupt(self) -> None:
+        """Whatever runs does not any more."""
+        for step in self.steps.values():
+            if step.state == RUNNING:
+                step.state = INTERRUPTED
 
 
 class CourseRequest(msgspec.Struct, frozen=True):
@@ -141,7 +165,8 @@ def job_course(request: CourseRequest) -> JobCourse:
     found = open_job(place)
     job = find_job(place, request.job, found)
     is_open = found is not None and found.job == job
-    course = _by_events(place, job, found if is_open else None)
+    course = JobCourse(job)
+    read_events(place.layout.events(job), course, EventLine, _TAKES, found if is_open else None)
     if is_open:
         if request.explained:
             _explain_by_plan(place, course)
@@ -161,81 +186,103 @@ def job_course(request: CourseRequest) -> JobCourse:
 # ------------------------------------------------------------------------------------------------------ by its events
 
 
-class _Outcome(msgspec.Struct, frozen=True):
-    message: str = ""
-    exit_code: int | None = None
-    tail: tuple[str, ...] = ()
-
-
-_NONE = _Outcome()
-
-
-class _Line(msgspec.Struct, frozen=True):
-    """What is taken from an event."""
+class HeadLine(msgspec.Struct, frozen=True, gc=False):
+    """What is taken from an event about the job itself."""
 
     type: str
     at: float = 0.0
-    step: str = ""
-    instance: str = ""
-    operation: str = ""
-    far: str = ""
-    no_op: bool | int = False
-    """Whether a step did nothing; at the end of the job how many there were."""
-
-    artifact: str = ""
-    host: str = ""
-    outcome: _Outcome = _NONE
-    attempts: int = 1
-    seconds: float = 0.0
-    because: str = ""
-    needless: bool = False
-    declared: str = ""
-    message: str = ""
     workflow: str = ""
     status: str = ""
     remains: tuple[str, ...] = ()
     by: str = ""
     now: bool = False
+    because: str = ""
 
 
-def _by_events(place: Place, job: str, found: OpenJob | None) -> JobCourse:
-    course = JobCourse(job, "", found.outcome if found is not None else "", 0.0, None, {})
-    decode = msgspec.json.Decoder(_Line).decode
-    for line in lines_from(place.layout.events(job), 0):
-        _take(course, decode(line))
-    if course.status == INTERRUPTED:
-        _interrupt(course)
-    return course
+class AttemptLine(HeadLine, frozen=True, gc=False):
+    """What says of an event about a step when it was, and how it went."""
+
+    step: str = ""
+    instance: str = ""
+    operation: str = ""
+    no_op: bool | int = False
+    """Whether a step did nothing; at the end of the job how many there were."""
+
+    needless: bool = False
 
 
-def _take(course: JobCourse, line: _Line) -> None:
-    """Add what an event tells."""
-    kind, _, what = line.type.partition(".")
-    if kind == "step" and line.step:
-        step = course.steps.get(line.step)
-        if step is None:
-            step = course.steps[line.step] = CourseStep(line.step, line.instance, line.operation, line.far)
-        _STEP[what](step, line)
-    elif line.type == "job.started":
-        course.workflow = line.workflow
-        course.began = course.began or line.at
-        # Whatever ran when the job was interrupted is begun anew, or is found to have ended.
-        _interrupt(course)
-    elif line.type == "job.rollback":
-        course.remains = line.remains
-    elif line.type == "job.cancelling":
-        course.cancelled = Cancelled(line.at, line.by, line.now, line.because)
-    elif line.type == "job.finished":
-        course.status, course.ended, course.remains = line.status, line.at, line.remains
+class EventLine(AttemptLine, frozen=True, gc=False):
+    """What is taken from an event about a step."""
+
+    far: str = ""
+    artifact: str = ""
+    host: str = ""
+    outcome: StepOutcome = NO_OUTCOME
+    attempts: int = 1
+    seconds: float = 0.0
+    declared: str = ""
+    message: str = ""
 
 
-def _interrupt(course: JobCourse) -> None:
-    for step in course.steps.values():
-        if step.state == RUNNING:
-            step.state = INTERRUPTED
+H = TypeVar("H", bound=CourseHead)
+L = TypeVar("L", bound=HeadLine)
 
 
-def _started(step: CourseStep, line: _Line) -> None:
+def read_events(
+    path: Path, into: H, line: type[L], takes: Mapping[str, Callable[[H, L], None]], found: OpenJob | None
+) -> None:
+    """Read the events of a job, which is ``found`` to be open or not. What is wanted of a ``line`` about a step
+    ``takes`` adds; what is told about the job itself is added too. Raises ``EnsembleError``."""
+    if found is not None:
+        into.status = found.outcome
+    # Many lines at once, and only what is wanted of them: there are hundreds of thousands of a large job.
+    decode = msgspec.json.Decoder(line).decode_lines
+    for block in blocks_from(path, 0):
+        for one in decode(block):
+            take = takes.get(one.type) or _OF_JOB.get(one.type)
+            if take is not None:
+                take(into, one)
+    if into.status == INTERRUPTED:
+        into.interrupt()
+
+
+def _job_started(course: CourseHead, line: HeadLine) -> None:
+    course.workflow = line.workflow
+    course.began = course.began or line.at
+    # Whatever ran when the job was interrupted is begun anew, or is found to have ended.
+    course.interrupt()
+
+
+def _job_rollback(course: CourseHead, line: HeadLine) -> None:
+    course.remains = line.remains
+
+
+def _job_cancelling(course: CourseHead, line: HeadLine) -> None:
+    course.cancelled = Cancelled(line.at, line.by, line.now, line.because)
+
+
+def _job_finished(course: CourseHead, line: HeadLine) -> None:
+    course.status, course.ended, course.remains = line.status, line.at, line.remains
+
+
+_OF_JOB = {
+    "job.started": _job_started,
+    "job.rollback": _job_rollback,
+    "job.cancelling": _job_cancelling,
+    "job.finished": _job_finished,
+}
+
+
+def _of(course: JobCourse, line: EventLine) -> CourseStep:
+    """The step that an event is about."""
+    step = course.steps.get(line.step)
+    if step is None:
+        step = course.steps[line.step] = CourseStep(line.step, line.instance, line.operation, line.far)
+    return step
+
+
+def _started(course: JobCourse, line: EventLine) -> None:
+    step = _of(course, line)
     if step.attempts and step.attempts[-1].ended is None:
         step.attempts[-1].ended = line.at
         step.attempts[-1].state = INTERRUPTED
@@ -246,57 +293,57 @@ def _started(step: CourseStep, line: _Line) -> None:
     step.state, step.next = RUNNING, None
 
 
-def _ended(step: CourseStep, line: _Line, state: str) -> None:
+def _ended(step: CourseStep, line: EventLine, state: str) -> None:
     step.instance, step.operation = line.instance, line.operation
-    step.state, step.at, step.next = state, line.at, None
-    step.message, step.exit_code, step.tail = line.outcome.message, line.outcome.exit_code, line.outcome.tail
-    step.declared = line.declared or step.declared
+    step.state, step.at, step.next, step.outcome = state, line.at, None, line.outcome
+    if line.declared:
+        step.declared = line.declared
     _close(step, line, state)
 
 
-def _close(step: CourseStep, line: _Line, state: str) -> None:
-    if step.attempts and step.attempts[-1].ended is None:
+def _close(step: CourseStep, line: EventLine, state: str) -> None:
+    if step.attempts:
         last = step.attempts[-1]
-        last.ended, last.state = line.at, state
-        last.message, last.exit_code = line.outcome.message, line.outcome.exit_code
+        if last.ended is None:
+            last.ended, last.state, last.outcome = line.at, state, line.outcome
 
 
-def _succeeded(step: CourseStep, line: _Line) -> None:
-    _ended(step, line, NO_OP if line.no_op else SUCCEEDED)
+def _succeeded(course: JobCourse, line: EventLine) -> None:
+    _ended(_of(course, line), line, NO_OP if line.no_op else SUCCEEDED)
 
 
-def _failed(step: CourseStep, line: _Line) -> None:
-    _ended(step, line, FAILED)
+def _failed(course: JobCourse, line: EventLine) -> None:
+    _ended(_of(course, line), line, FAILED)
 
 
-def _retrying(step: CourseStep, line: _Line) -> None:
-    step.message, step.exit_code, step.tail = line.outcome.message, line.outcome.exit_code, line.outcome.tail
-    step.most, step.next, step.state = line.attempts, line.at + line.seconds, WAITING
+def _retrying(course: JobCourse, line: EventLine) -> None:
+    step = _of(course, line)
+    step.outcome, step.most, step.next, step.state = line.outcome, line.attempts, line.at + line.seconds, WAITING
     _close(step, line, FAILED)
 
 
-def _skipped(step: CourseStep, line: _Line) -> None:
+def _skipped(course: JobCourse, line: EventLine) -> None:
+    step = _of(course, line)
     _ended(step, line, NOT_NEEDED if line.needless else SKIPPED)
     step.because = line.because
 
 
-def _warning(step: CourseStep, line: _Line) -> None:
-    step.warnings = (*step.warnings, line.message)
+def _warning(course: JobCourse, line: EventLine) -> None:
+    # Some are about the whole job.
+    if line.step:
+        step = _of(course, line)
+        step.warnings = (*step.warnings, line.message)
 
 
-def _nothing(_: CourseStep, __: _Line) -> None:
-    """What is printed is in the log."""
-
-
-_STEP = {
-    "started": _started,
-    "succeeded": _succeeded,
-    "failed": _failed,
-    "retrying": _retrying,
-    "skipped": _skipped,
-    "warning": _warning,
-    "log": _nothing,
+_TAKES = {
+    "step.started": _started,
+    "step.succeeded": _succeeded,
+    "step.failed": _failed,
+    "step.retrying": _retrying,
+    "step.skipped": _skipped,
+    "step.warning": _warning,
 }
+"""What is taken from each event; what is printed is in the log."""
 
 # ------------------------------------------------------------------------------------------- by its plan, by its record
 
@@ -350,7 +397,8 @@ def _by_record(record: RecordedJob) -> JobCourse:
     for name, because in record.file.skipped.items():
         instance, _, operation = name.partition(".")
         steps[name] = CourseStep(name, instance, operation, state=SKIPPED, because=because, at=ended or 0.0)
-    return JobCourse(head.change_id, head.workflow, head.status, _seconds(head.began), ended, steps, head.remains)
+    began = _seconds(head.began)
+    return JobCourse(head.change_id, head.workflow, head.status, began, ended, head.remains, steps=steps)
 
 
 def _tasks(changes: Iterable[ConfigChange]) -> Iterable[ConfigChange]:
@@ -361,7 +409,8 @@ def _recorded(change: ConfigChange) -> CourseStep:
     began = _seconds(change.start)
     state = NO_OP if change.outcome == NO_OP else SUCCEEDED if change.outcome in WELL else FAILED
     ended = began + (change.seconds or 0.0)
-    ran = [Attempt(began, ended, state, change.summary, change.exit_code)] if began and state != NO_OP else []
+    outcome = StepOutcome(change.summary, change.exit_code, change.output)
+    ran = [Attempt(began, ended, state, outcome)] if began and state != NO_OP else []
     return CourseStep(
         step_of(change),
         change.instance or change.target,
@@ -370,9 +419,7 @@ def _recorded(change: ConfigChange) -> CourseStep:
         attempts=ran,
         most=change.attempts,
         at=ended,
-        message=change.summary,
-        exit_code=change.exit_code,
-        tail=change.output,
+        outcome=outcome,
         reason=change.reason,
         warnings=change.warnings,
     )
@@ -384,46 +431,3 @@ def _seconds(moment: str) -> float:
         return datetime.fromisoformat(moment).timestamp() if moment else 0.0
     except ValueError:
         return 0.0
-
-
-# ------------------------------------------------------------------------------------------------- what took the time
-
-
-def critical_path(course: JobCourse) -> tuple[str, ...]:
-    """The steps that decided how long the job has taken: each began when the one before it had ended, and the last one
-    ended last. They are found by their times alone, since nobody keeps the order of a plan once its job has ended."""
-    ran = [step for step in course.steps.values() if step.attempts]
-    if not ran:
-        return ()
-    by_end = sorted(ran, key=lambda step: (_end(step), step.id))
-    found, at = [by_end[-1]], len(by_end) - 1
-    while True:
-        began = found[-1].began
-        while at >= 0 and (_end(by_end[at]) > began or by_end[at] is found[-1]):
-            at -= 1
-        if at < 0:
-            return tuple(step.id for step in reversed(found))
-        found.append(_nearest(by_end, at, found[-1]))
-        at = by_end.index(found[-1], max(0, at - MOST_ALIKE), at + 1)
-
-
-MOST_ALIKE = 50
-CLOSE = 0.002
-"""Seconds between which two ends are the same."""
-
-
-def _nearest(by_end: list[CourseStep], at: int, after: CourseStep) -> CourseStep:
-    """The step that ended last, up to a place in their order; of several, one on the same instance."""
-    last = by_end[at]
-    for place in range(at, max(-1, at - MOST_ALIKE), -1):
-        one = by_end[place]
-        if _end(last) - _end(one) > CLOSE:
-            break
-        if one.instance == after.instance:
-            return one
-    return last
-
-
-def _end(step: CourseStep) -> float:
-    last = step.attempts[-1].ended
-    return last if last is not None else float("inf")

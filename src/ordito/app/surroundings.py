@@ -31,7 +31,7 @@ class Surroundings(msgspec.Struct, frozen=True):
     """The names of environment variables that documents may read."""
 
     hosts: tuple[str, ...] = ()
-    """The hosts from which files may be fetched, ``NAME`` or ``NAME:PORT``."""
+    """The hosts from which files may be fetched, as the setting ``egress`` of a server lists them."""
 
 
 def around(base: Surroundings, reads: tuple[str, ...]) -> Surroundings:

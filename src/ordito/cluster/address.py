@@ -22,19 +22,31 @@ def store_at(address: str, file: str = "") -> Store:
     """The store at ``postgresql://...``, or the one whose address, with its password, is in a file that nobody else
     may read. Beyond this machine the server's certificate and name are checked, unless the address says otherwise.
     Raises ``EnsembleError``."""
-    given = _read(file) if file else address
-    try:
-        known = {name: str(value) for name, value in conninfo_to_dict(given).items() if value is not None}
-    except psycopg.Error:
-        what = file or "the address of the store"
-        raise EnsembleError(
-            f"{what} is no address of a PostgreSQL database", "write postgresql://USER@HOST/DATABASE"
-        ) from None
+    known = _known(_read(file) if file else address, file or "the address of the store")
     if "password" in known and not file:
         raise EnsembleError(
             "the address of the store holds a password, which others can see on this machine",
             "leave it out: give it in the file that PGPASSFILE names, or the whole address by --store-file FILE",
         )
+    return _secured(known)
+
+
+def database_at(address: str, where: str) -> Store:
+    """The same of an address that nobody else can see, and which may hold a password; ``where`` it stands. Raises
+    ``EnsembleError``."""
+    return _secured(_known(address, where))
+
+
+def _known(given: str, what: str) -> dict[str, str]:
+    try:
+        return {name: str(value) for name, value in conninfo_to_dict(given).items() if value is not None}
+    except psycopg.Error:
+        raise EnsembleError(
+            f"{what} is no address of a PostgreSQL database", "write postgresql://USER@HOST/DATABASE"
+        ) from None
+
+
+def _secured(known: dict[str, str]) -> Store:
     if "sslmode" not in known and not _is_here(known):
         known["sslmode"] = "verify-full"
         has_roots = "sslrootcert" in known or (Path.home() / OWN_ROOTS).exists()

@@ -29,9 +29,23 @@ SELECT i.pool, i.class, count(*) FILTER (WHERE i.state = 'waiting')::int,
 FROM ordito.item i LEFT JOIN ordito.pool p ON p.name = i.pool WHERE i.state <> 'done' GROUP BY i.pool, i.class
 """
 
+LOST = """
+SELECT count(*) FILTER (WHERE why = 'taken over')::int, count(*)::int FROM ordito.tenure
+WHERE ended > clock_timestamp() - interval '1 hour'
+"""
+
 ATTENTION = "SELECT id, ensemble, pool FROM ordito.item WHERE state = 'attention' ORDER BY at LIMIT 100"
 
 FORGET = "DELETE FROM ordito.worker WHERE name = %(name)s AND lease_until < clock_timestamp() AND cleared"
+
+
+LOSE = """
+UPDATE ordito.worker SET is_off = true, cleared = cleared AND state IN ('ended', 'lost'),
+  state = CASE WHEN state = 'ended' THEN state ELSE 'lost' END,
+  lease_until = least(lease_until, clock_timestamp())
+WHERE name = %(name)s
+"""
+"""Also of those that have ended: operations of theirs may be in doubt."""
 
 
 class WorkerLook(msgspec.Struct, frozen=True):
@@ -88,6 +102,15 @@ def queues(store: Store) -> list[QueueLook]:
     return sorted(found, key=lambda one: (one.pool, CLASSES.index(one.klass)))
 
 
+def last_hour(store: Store) -> tuple[int, int]:
+    """How many ensembles were taken over within the last hour, of how many that were given back in any way. Raises
+    ``EnsembleError``."""
+    with store.connection() as db:
+        row = db.execute(LOST).fetchone()
+    assert row is not None
+    return int(row[0]), int(row[1])
+
+
 def stuck(store: Store) -> list[tuple[str, str, str]]:
     """The first hundred items that need attention: item, ensemble, pool. Raises ``EnsembleError``."""
     with store.connection() as db:
@@ -104,9 +127,9 @@ def drain(store: Store, name: str) -> None:
 def lose(store: Store, name: str) -> None:
     """Say that a worker is off, and nothing of it runs any more: it is taken over at once, and can never come back
     under its id. Raises ``EnsembleError``."""
-    _change(
-        store, name, "state = 'lost', lease_until = clock_timestamp(), cleared = false", "state <> 'ended'", "at work"
-    )
+    with store.connection() as db:
+        _check_known(db, name)
+        db.execute(LOSE, {"name": name})
 
 
 def forget(store: Store, name: str) -> int:

@@ -25,7 +25,10 @@ from ordito.work.events import FORMAT, Event, rounded
 
 CHUNK = 1 << 16
 AT_ONCE = 1 << 20
-"""Bytes that are written or read at once at most."""
+"""Bytes that are written at once at most."""
+
+BLOCK = 1 << 17
+"""Bytes that are read at once: the cache of a processor holds what becomes of them."""
 
 FIRST = msgspec.json.encode({"type": "version", "format": FORMAT, "ordito": __version__}) + b"\n"
 
@@ -153,14 +156,25 @@ def _backwards(handle: int) -> Iterator[tuple[int, bytes]]:
 def lines_from(path: Path, at: int) -> Iterator[bytes]:
     """The whole lines of a file of events from a place on; none where there is no file yet. Raises
     ``EnsembleError``."""
+    for block in blocks_from(path, at):
+        for line in block[:-1].split(b"\n"):
+            yield line + b"\n"
+
+
+def blocks_from(path: Path, at: int) -> Iterator[bytes]:
+    """The same lines, many at once. Raises ``EnsembleError``."""
     with explained("read", path):
         if not path.exists():
             return
         with open_regular(path) as file:
-            file.seek(at)
-            size, rest = os.fstat(file.fileno()).st_size - at, b""
-            while size > 0 and (data := file.read(min(AT_ONCE, size))):
-                size -= len(data)
-                *lines, rest = (rest + data).split(b"\n")
-                for line in lines:
-                    yield line + b"\n"
+            handle, most = file.fileno(), BLOCK
+            end = os.fstat(handle).st_size
+            while at < end and (data := os.pread(handle, min(most, end - at), at)):
+                size = data.rfind(b"\n") + 1
+                if size:
+                    yield data[:size]
+                    at += size
+                elif len(data) < most:
+                    return
+                # A line may be longer than what is read at once.
+                most = BLOCK if size else most * 2

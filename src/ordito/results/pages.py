@@ -26,6 +26,8 @@ from pathlib import Path
 import msgspec
 
 from ordito.base.diagnostics import Diagnostics
+from ordito.results.report.style import STYLE
+from ordito.results.report.text import text as as_text
 from ordito.source.nodes import Mapping as MappingNode
 from ordito.source.nodes import Node, Scalar, Sequence
 from ordito.source.package import load_file
@@ -103,6 +105,39 @@ def _fenced(documents: Mapping[str, str]) -> Iterator[str]:
         yield from text.rstrip("\n").split("\n")
         yield "```"
         yield ""
+
+
+def as_html(page: Page) -> Iterator[str]:
+    """The lines of a page for a browser, which needs nothing else; ``POLICY`` is for it."""
+    severity = page.severity if page.by != COMMAND else "error of commands"
+    yield "<!doctype html>"
+    yield '<html lang="en"><head><meta charset="utf-8">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
+    yield f"<title>{as_text(page.code)} · Ordito</title><style>{STYLE}</style></head><body><main>"
+    yield f"<h1>{as_text(page.title)}</h1>"
+    yield f'<p class="dim"><code>{as_text(page.code)}</code> · {severity}</p>'
+    yield from _paragraphs(explanation(page.text, page.sections))
+    if page.command:
+        yield from _paragraphs(f"{OF_COMMANDS} {page.command}")
+    yield from _listings(page.example, "with the fault")
+    yield "<h2>What to do</h2>"
+    yield from _paragraphs(page.mend)
+    yield from _listings(page.mended, "without it")
+    yield "</main></body></html>"
+
+
+QUOTED, CODE_ELEMENT = re.compile("`([^`]+)`"), r"<code>\1</code>"
+
+
+def _paragraphs(written: str) -> Iterator[str]:
+    for paragraph in re.split(r"\n\s*\n", written.strip()):
+        yield f"<p>{QUOTED.sub(CODE_ELEMENT, as_text(paragraph))}</p>"
+
+
+def _listings(documents: Mapping[str, str], how: str) -> Iterator[str]:
+    for name, content in documents.items():
+        # Whoever cannot use a mouse scrolls it too.
+        yield f'<pre tabindex="0" role="region" aria-label="{as_text(name)} {how}">{as_text(content.rstrip())}</pre>'
 
 
 OF_COMMANDS = "Where a command refuses with this code:"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from ordito.results.answer import Result, ResultData
@@ -100,10 +101,20 @@ class SecretValueData(ResultData, frozen=True, tag="ordito.secrets-get/1"):
     value: str
 
 
+class LastSetData(msgspec.Struct, frozen=True):
+    """When a secret was set through a server, and by whom."""
+
+    by: str
+    at: str
+    """A moment in UTC."""
+
+
 class SecretNamesData(ResultData, frozen=True, tag="ordito.secrets-list/1"):
     """The names of the secrets that are kept."""
 
     secrets: tuple[str, ...]
+    last: dict[str, LastSetData] | UnsetType = UNSET
+    """By name, who has set them through the server that answers. Whoever sets one by the command is not told."""
 
 
 class SecretsRemovedData(ResultData, frozen=True, tag="ordito.secrets-rm/1"):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable
 from itertools import islice
-from typing import Annotated, NamedTuple
+from operator import attrgetter, sub
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from ordito.app.attempts import RETRIED, JobAttempts, job_attempts
 from ordito.app.course import (
     FAILED,
     NOT_NEEDED,
-    PENDING,
     SKIPPED,
     SUCCEEDED,
     WAITING,
@@ -20,7 +22,6 @@ from ordito.app.course import (
     CourseRequest,
     CourseStep,
     JobCourse,
-    critical_path,
     job_course,
 )
 from ordito.app.job.jobs import INTERRUPTED, RUNNING, JobRequest, job_changes
@@ -39,10 +40,8 @@ LETTERS = {
     SKIPPED: "k",
     NOT_NEEDED: "u",
     INTERRUPTED: "i",
+    RETRIED: "a",
 }
-
-RETRIED = "a"
-"""The letter of an attempt that failed, and that another one follows."""
 
 
 class TimelineColumns(msgspec.Struct, frozen=True):
@@ -123,74 +122,50 @@ class TimelineAsked(Asked, frozen=True):
     """Whether steps that did nothing, or were not run, are told."""
 
 
-class _Bar(NamedTuple):
-    """One attempt, or a step that was not run; bars sort by when they begin."""
-
-    at: int
-    """Milliseconds since the epoch."""
-
-    id: str
-    attempt: int
-    step: CourseStep
-    milliseconds: int
-    state: str
-
-
-def timeline_data(course: JobCourse, *, no_ops: bool = True) -> TimelineData:
-    """The timeline of a course."""
-    # By their first fields: no two bars have the same step and attempt.
-    bars = sorted(_bars(course, no_ops=no_ops))
-    rows: dict[str, int] = {}
-    operations: dict[str, int] = {}
-    columns: tuple[list[int], list[int], list[int]] = [], [], []
-    named, before = {}, _whole(course.began)
-    for number, bar in enumerate(bars):
-        step = bar.step
-        row = step.instance or bar.id
-        columns[0].append(rows.setdefault(row, len(rows)))
-        columns[1].append(operations.setdefault(step.operation, len(operations)))
-        columns[2].append(bar.at - before)
-        before = bar.at
-        if bar.id != f"{row}.{step.operation}":
-            named[number] = bar.id
-    decisive = dict.fromkeys(critical_path(course))
-    critical = [number for number, bar in enumerate(bars) if bar.id in decisive]
+def timeline_data(attempts: JobAttempts, *, no_ops: bool = True) -> TimelineData:
+    """The timeline of a job."""
+    began = _whole(attempts.began)
+    # Those that began at the same time stay in the order in which they are told.
+    shown = sorted((one for one in attempts.all if no_ops or one.number), key=attrgetter("start"))
+    of_row = [one.instance or one.step for one in shown]
+    of_operation = [one.operation for one in shown]
+    rows, operations = _numbered(of_row), _numbered(of_operation)
+    starts = [_whole(one.start) for one in shown]
+    lengths = [_whole(one.ended) - at if one.ended != math.inf else -1 for one, at in zip(shown, starts, strict=True)]
+    decisive = frozenset(attempts.critical)
     return TimelineData(
-        job=course.job,
-        workflow=course.workflow,
-        status=course.status,
-        t0=_whole(course.began),
-        end=_whole(course.ended) - _whole(course.began) if course.ended is not None else -1,
+        job=attempts.job,
+        workflow=attempts.workflow,
+        status=attempts.status,
+        t0=began,
+        end=_whole(attempts.ended) - began if attempts.ended is not None else -1,
         rows=tuple(rows),
         operations=tuple(operations),
         steps=TimelineColumns(
-            row=tuple(columns[0]),
-            operation=tuple(columns[1]),
-            start=tuple(columns[2]),
-            milliseconds=tuple(bar.milliseconds for bar in bars),
-            state="".join(bar.state for bar in bars),
-            attempt=tuple(bar.attempt for bar in bars),
-            step=named,
+            row=tuple(map(rows.__getitem__, of_row)),
+            operation=tuple(map(operations.__getitem__, of_operation)),
+            start=tuple(map(sub, starts, [began, *starts[:-1]])),
+            milliseconds=tuple(lengths),
+            state="".join(LETTERS[one.state] for one in shown),
+            attempt=tuple(one.number for one in shown),
+            step={
+                place: one.step
+                for place, (one, row) in enumerate(zip(shown, of_row, strict=True))
+                if one.step != f"{row}.{one.operation}"
+            },
         ),
-        critical=tuple(critical),
-        cancelled=_cancelled(course.cancelled),
+        critical=tuple(place for place, one in enumerate(shown) if one.step in decisive),
+        cancelled=_cancelled(attempts.cancelled),
     )
+
+
+def _numbered(names: Iterable[str]) -> dict[str, int]:
+    """The number of each name, in the order in which they come first."""
+    return {name: number for number, name in enumerate(dict.fromkeys(names))}
 
 
 def _cancelled(found: Cancelled | None) -> CancelledData | None:
     return CancelledData(_moment(found.at), found.by, found.now, found.because) if found is not None else None
-
-
-def _bars(course: JobCourse, *, no_ops: bool) -> Iterator[_Bar]:
-    for step in course.steps.values():
-        for number, attempt in enumerate(step.attempts, 1):
-            last = number == len(step.attempts)
-            letter = LETTERS[step.state] if last else LETTERS[attempt.state].replace("f", RETRIED)
-            began = _whole(attempt.began)
-            took = _whole(attempt.ended) - began if attempt.ended is not None else -1
-            yield _Bar(began, step.id, number, step, took, letter)
-        if not step.attempts and no_ops and step.state != PENDING:
-            yield _Bar(_whole(step.at or course.began), step.id, 0, step, 0, LETTERS[step.state])
 
 
 def _whole(seconds: float) -> int:
@@ -328,13 +303,13 @@ def job_steps_data(course: JobCourse, asked: StepsAsked) -> JobStepsData:
 def _fits(step: CourseStep, states: frozenset[str], instance: str, text: str) -> bool:
     if (states and step.state not in states) or (instance and step.instance != instance):
         return False
-    return not text or text in step.id.casefold() or text in step.message.casefold()
+    return not text or text in step.id.casefold() or text in step.outcome.message.casefold()
 
 
 def step_data(step: CourseStep, *, printed: bool = True) -> StepData:
     """A step."""
     attempts = (
-        AttemptData(_moment(one.began), _moment(one.ended), one.state, one.message, one.exit_code)
+        AttemptData(_moment(one.began), _moment(one.ended), one.state, one.outcome.message, one.outcome.exit_code)
         for one in step.attempts
     )
     return StepData(
@@ -348,9 +323,9 @@ def step_data(step: CourseStep, *, printed: bool = True) -> StepData:
         attempts=tuple(attempts),
         most=step.most,
         next=_moment(step.next),
-        message=step.message,
-        exit_code=step.exit_code,
-        tail=step.tail if printed else UNSET,
+        message=step.outcome.message,
+        exit_code=step.outcome.exit_code,
+        tail=step.outcome.tail if printed else UNSET,
         because=step.because,
         reason=step.reason,
         declared=step.declared,
@@ -418,7 +393,7 @@ def _changes(directory: str, asked: ChangesAsked) -> JobChangesData:
 
 def _timeline(directory: str, asked: TimelineAsked) -> TimelineData:
     with paused_collector():
-        return timeline_data(job_course(CourseRequest(directory, asked.job)), no_ops=asked.no_ops)
+        return timeline_data(job_attempts(directory, asked.job), no_ops=asked.no_ops)
 
 
 def _steps(directory: str, asked: StepsAsked) -> JobStepsData:

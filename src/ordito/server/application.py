@@ -20,9 +20,9 @@ from ordito.server.border import SECURITY, answered, check_host, refused
 from ordito.server.openapi import document
 from ordito.server.places import keep_reads, service_place, without_reads
 from ordito.server.problems import ApiProblem
-from ordito.server.route import Route
+from ordito.server.route import Route, Ways
 from ordito.server.routes.table import ROUTES
-from ordito.server.services import Services
+from ordito.server.services import RouteIndex, Services
 from ordito.server.settings import base_url
 from ordito.server.web_pages import WebPages
 
@@ -52,9 +52,12 @@ FIRST_SECONDS = 5.0
 
 
 @cache
-def openapi() -> bytes:
-    """The API as an OpenAPI 3.1 document."""
+def _openapi() -> bytes:
     return msgspec.json.encode(document(ROUTES))
+
+
+API = RouteIndex(_openapi, Ways(ROUTES))
+"""What routes say about all of them."""
 
 
 class _Endpoint:
@@ -69,11 +72,8 @@ class _Endpoint:
         await response(scope, receive, send)
 
 
-_WAYS = {route.verb: route for route in reversed(ROUTES) if route.verb}
-
-
 def _endpoint(services: Services, methods: Mapping[str, Route]) -> _Endpoint:
-    return _Endpoint(lambda request: answered(services, methods, request, _WAYS))
+    return _Endpoint(lambda request: answered(services, methods, request))
 
 
 def _pages(services: Services) -> _Endpoint:
@@ -84,6 +84,8 @@ def _pages(services: Services) -> _Endpoint:
         try:
             check_host(services, request)
             if request.method in ("GET", "HEAD") and (found := pages.answer(request)) is not None:
+                return found
+            if request.method in ("GET", "HEAD") and (found := pages.missing(request)) is not None:
                 return found
             near = nearest(request.url.path, {route.path for route in ROUTES})
             hint = f"did you mean {near[0]}?" if near else "see /api/v1/openapi.json"
@@ -101,6 +103,7 @@ def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextM
         finding = asyncio.create_task(_find_services(services))
         # Of many that were added at once the rest is found out while the first ones are looked at.
         await asyncio.wait([finding], timeout=FIRST_SECONDS)
+        await services.start()
         await services.outbox.start()
         services.keeper.start()
         services.sources.start()
@@ -113,6 +116,7 @@ def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextM
         services.sources.stop()
         await services.keeper.stop()
         await services.outbox.stop()
+        await services.stop()
         await services.link.stop(10.0, leaves=bool(services.runners.count))
 
     return running

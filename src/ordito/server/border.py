@@ -11,7 +11,7 @@ import secrets
 import time
 import typing
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 
 import msgspec
@@ -21,22 +21,21 @@ from starlette.responses import Response
 
 from ordito.base.suggest import nearest
 from ordito.ensemble.errors import EnsembleError
-from ordito.results.failure import NextStep
 from ordito.server.call import ApiCall, encoded
 from ordito.server.compression import compress, plain_tag
 from ordito.server.connections import check_head, pieces
-from ordito.server.database.tables import ENSEMBLES, PROJECTS
+from ordito.server.database.tables import ENSEMBLES, PACKAGES, PROJECTS
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import Credentials, by_credentials, note_use
 from ordito.server.limits import group_of
 from ordito.server.names import hint_at
+from ordito.server.packages import DIGEST
 from ordito.server.permissions import OF_SERVER, Access, Permission
 from ordito.server.places import directory_of, unknown_ensemble, unknown_project
 from ordito.server.problems import FAULT_HINT, ApiProblem
 from ordito.server.route import FIELDS, JSON, Reply, Route
 from ordito.server.services import Services
 from ordito.server.settings import base_url, own_names, proxies_of
-from ordito.work.workflows import WORKFLOWS
 
 _LOG = logging.getLogger(__name__)
 ACCESS = logging.getLogger("ordito.server.access")
@@ -67,11 +66,7 @@ def cookie_name(services: Services) -> str:
     return "__Host-ordito" if secure else f"ordito-{services.port}"
 
 
-Ways = Mapping[str, Route]
-"""The first route of each verb of the command."""
-
-
-async def answered(services: Services, routes: Mapping[str, Route], request: Request, ways: Ways) -> Response:
+async def answered(services: Services, routes: Mapping[str, Route], request: Request) -> Response:
     """The response to a request for one of the routes of a path, which are given by method."""
     began, request_id = time.perf_counter(), _request_id(request)
     route = routes.get("GET" if request.method == "HEAD" else request.method)
@@ -90,7 +85,7 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
         who = call.principal.id if call.who is not None else ""
         _limit(services, call)
         _check_origin(services, request, call)
-        await _permit(call)
+        await _admit(call)
         call.query = _query(request, route)
         if route.stream:
             _check_media(request, route.stream)
@@ -104,7 +99,7 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
         if not route.is_secret:
             await compress(response, request, reply.gzip if response.media_type == reply.media else None)
     except ApiProblem as problem:
-        response = _refusal(_with_requests(problem, ways, request.path_params), request_id, routes)
+        response = _refusal(_with_requests(services, problem, request), request_id, routes)
     except (EnsembleError, OSError) as error:
         # Where that was on this machine is for who reads the log.
         _LOG.warning("request %s: %s", request_id, error)
@@ -145,20 +140,11 @@ def _request_id(request: Request) -> str:
     return found[1] if found is not None else secrets.token_hex(16)
 
 
-def _with_requests(problem: ApiProblem, ways: Ways, known: Mapping[str, str]) -> ApiProblem:
+def _with_requests(services: Services, problem: ApiProblem, request: Request) -> ApiProblem:
     """The same, where each step that helps has the request that does it, as far as the path of this one names what it
     is about."""
-    problem.next = tuple(_with_request(step, ways, known) for step in problem.next)
+    problem.next = services.api.ways.with_requests(problem.next, request.path_params)
     return problem
-
-
-def _with_request(step: NextStep, ways: Ways, known: Mapping[str, str]) -> NextStep:
-    first = step.words[0] if step.words else ""
-    # A job is begun by a plan, whatever its workflow.
-    route = ways.get("plan") if first in WORKFLOWS else ways.get(" ".join(step.words[:2])) or ways.get(first)
-    if step.path or route is None or not (path := route.address(known)):
-        return step
-    return msgspec.structs.replace(step, method=route.method, path=path)
 
 
 def _refusal(problem: ApiProblem, request_id: str, routes: Mapping[str, Route]) -> Response:
@@ -287,6 +273,12 @@ def _check_origin(services: Services, request: Request, call: ApiCall) -> None:
         raise ApiProblem("cross-site", "this request came from a page of another site", "use the pages of this server")
 
 
+async def _admit(call: ApiCall) -> None:
+    """Refuse who may not ask, and bring here what it is about. Raises ``ApiProblem`` and ``EnsembleError``."""
+    await _permit(call)
+    await _bring(call)
+
+
 async def _permit(call: ApiCall) -> None:
     access = call.route.access
     if access is Access.ANYBODY:
@@ -321,6 +313,20 @@ async def _permit_in_project(call: ApiCall, access: Permission) -> None:
         return
     if access not in permissions:
         await _forbid(call, access, f'the owners of the project "{call.project}"')
+
+
+async def _bring(call: ApiCall) -> None:
+    """Bring here what the path names and another machine has. Raises ``ApiProblem`` and ``EnsembleError``."""
+    services = call.services
+    if services.places.folder is None:
+        return
+    if call.ensemble:
+        find = partial(directory_of, project=call.project, ensemble=call.ensemble)
+        await services.places.fresh(await services.database.read(find))
+    if DIGEST.fullmatch(digest := call.path.get("digest", "")):
+        known = select(PACKAGES.c.digest).where((PACKAGES.c.project == call.project) & (PACKAGES.c.digest == digest))
+        if await services.database.read(lambda connection: connection.execute(known).first()) is not None:
+            await services.places.bring(digest)
 
 
 def _names(connection: Connection, call: ApiCall) -> tuple[bool, bool]:

@@ -121,7 +121,7 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     answers = [schema_of[repr(one)] for one in route.answers]
     content: dict[str, Any] = {route.media: {"schema": answers[0] if len(answers) == 1 else {"anyOf": answers}}}
     if not answers:
-        content = {} if route.status == 204 else {route.media: {}}
+        content = {} if route.status in (204, 302) else {route.media: {}}
     made: dict[str, Any] = {str(route.status): {"description": "done", **({"content": content} if content else {})}}
     codes = {*EVERYWHERE, *route.problems, *(CHANGING if route.changes else ())}
     if route.access is not Access.ANYBODY:

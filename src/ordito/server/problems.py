@@ -13,9 +13,10 @@ from ordito.results.pages import read_page
 
 STATUSES: Mapping[str, int] = {
     **dict.fromkeys(("malformed", "bad-cursor"), 400),
-    **dict.fromkeys(("signed-out", "bad-credentials", "expired", "bad-signature"), 401),
-    **dict.fromkeys(("forbidden", "cross-site", "own-plan"), 403),
+    **dict.fromkeys(("signed-out", "bad-credentials", "expired", "bad-signature", "oidc-refused"), 401),
+    **dict.fromkeys(("forbidden", "cross-site", "own-plan", "oidc-user"), 403),
     **dict.fromkeys(("unknown-page", "no-ensemble", "no-jobs"), 404),
+    "oidc-state": 400,
     "no-such-method": 405,
     "too-slow": 408,
     "forgotten": 410,
@@ -28,7 +29,7 @@ STATUSES: Mapping[str, int] = {
     "match-required": 428,
     "too-many": 429,
     "internal": 500,
-    **dict.fromkeys(("draining", "busy", "no-space"), 503),
+    **dict.fromkeys(("draining", "busy", "no-space", "oidc-away"), 503),
 }
 """The HTTP status of a code; of what is unknown 404, of all others 422."""
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import quote
 
 import msgspec
 
+from ordito.results.failure import NextStep
 from ordito.results.picture.folding import MOST, USUAL
 from ordito.server.compression import KeptGzip
 from ordito.server.permissions import Access, Permission
+from ordito.work.workflows import WORKFLOWS
 
 T = TypeVar("T")
 
@@ -154,3 +156,28 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
         """A name that no other route has, made of method and path."""
         words = self.template.removeprefix(BASE).replace("{", "").replace("}", "").replace("/", " ").replace(".", " ")
         return "_".join([self.method.lower(), *words.replace("-", " ").split()])
+
+
+class Ways:
+    """The requests that do what verbs of the command do."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self._by_verb: dict[str, Route] = {}
+        for route in routes:
+            # The first one of a verb is the usual one.
+            if route.verb:
+                self._by_verb.setdefault(route.verb, route)
+
+    def with_requests(self, steps: Iterable[NextStep], known: Mapping[str, str]) -> tuple[NextStep, ...]:
+        """The same steps, each with the request that does it, as far as the names that are known say what it is
+        about."""
+        return tuple(self._with_request(step, known) for step in steps)
+
+    def _with_request(self, step: NextStep, known: Mapping[str, str]) -> NextStep:
+        first = step.words[0] if step.words else ""
+        two = " ".join(step.words[:2])
+        # A job is begun by a plan, whatever its workflow.
+        route = self._by_verb.get("plan" if first in WORKFLOWS else two) or self._by_verb.get(first)
+        if step.path or route is None or not (path := route.address(known)):
+            return step
+        return msgspec.structs.replace(step, method=route.method, path=path)

@@ -17,6 +17,9 @@ from ordito.results.pages import page_data
 from ordito.server.names import hint_at
 from ordito.server.refused import ServerRefused
 
+SQLITE = "sqlite"
+POSTGRESQL = ("postgresql://", "postgres://")
+
 
 class _SettingsPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pass
@@ -87,6 +90,61 @@ class JobSettings(_SettingsPart, frozen=True):
         return Retention(self.keep, self.keep_bytes)
 
 
+Claim = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+"""The name of a claim, or of a group that a provider knows."""
+
+
+class Oidc(_SettingsPart, frozen=True):
+    """The provider of OpenID Connect by which users sign in."""
+
+    issuer: Annotated[str, msgspec.Meta(max_length=1_000)]
+    """Its URL, exactly as its tokens say it. The server may reach its host, whatever ``egress`` lists."""
+
+    client_id: Claim
+    """As what the server is registered there."""
+
+    client_secret: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
+    """The secret of the client, "" for one that has none."""
+
+    scopes: Annotated[tuple[Claim, ...], msgspec.Meta(max_length=20)] = ("profile",)
+    """What is asked for besides ``openid``."""
+
+    label: Annotated[str, msgspec.Meta(max_length=60)] = ""
+    """What the page for signing in calls it, "" for the name of its host."""
+
+    name_claim: Claim = "preferred_username"
+    """The claim that gives a new user the name."""
+
+    groups_claim: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    """The claim that lists the groups of a user, "" where the provider knows none."""
+
+    groups: Annotated[tuple[Claim, ...], msgspec.Meta(max_length=1_000)] = ()
+    """Who may sign in: members of one of these groups; none for all whom the provider knows."""
+
+    admin_groups: Annotated[tuple[Claim, ...], msgspec.Meta(max_length=1_000)] = ()
+    """The groups whose members administer the server; with any, the provider alone says who of its users does."""
+
+    auditor_groups: Annotated[tuple[Claim, ...], msgspec.Meta(max_length=1_000)] = ()
+    """The same of auditors."""
+
+    new_users: bool = True
+    """Whether a user is made for somebody who signs in for the first time; otherwise an administrator makes each of
+    them, with the subject by which the provider knows them."""
+
+    passwords: bool = True
+    """Whether users may sign in with passwords too."""
+
+    @property
+    def host(self) -> str:
+        """The host of the issuer."""
+        return urlsplit(self.issuer).hostname or ""
+
+    @property
+    def title(self) -> str:
+        """What people call the provider."""
+        return self.label or self.host
+
+
 class ServerSettings(_SettingsPart, frozen=True):
     """How the server listens, and what it permits."""
 
@@ -118,8 +176,17 @@ class ServerSettings(_SettingsPart, frozen=True):
     isolation: Literal["none", "bubblewrap"] = "none"
     """Whether each project has processes of its own that see nothing of the others."""
 
+    database: Annotated[str, msgspec.Meta(min_length=1, max_length=2_000)] = SQLITE
+    """``sqlite``, in the home; or the address of a PostgreSQL that several servers may use, ``postgresql://...``."""
+
+    oidc: Oidc | None = None
     jobs: JobSettings = JobSettings()
     limits: Limits = Limits()
+
+    @property
+    def has_passwords(self) -> bool:
+        """Whether users may sign in with passwords."""
+        return self.oidc is None or self.oidc.passwords
 
     @property
     def host(self) -> str:
@@ -134,7 +201,7 @@ class ServerSettings(_SettingsPart, frozen=True):
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
-        return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        return _is_loopback(self.host)
 
 
 HOST = r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(:private)?$"
@@ -174,9 +241,7 @@ class CurrentSettings:
     def surroundings(self) -> Surroundings:
         """What every process may reach besides what it is about."""
         reads = tuple(str(self._home / one) for one in self.now.reads)
-        return Surroundings(
-            reads, (), self.now.variables, tuple(one.removesuffix(":private") for one in self.now.egress)
-        )
+        return Surroundings(reads, (), self.now.variables, self.now.egress)
 
 
 def read_settings(path: Path, environment: Mapping[str, str], listen: str = "") -> ServerSettings:
@@ -232,9 +297,39 @@ def _check(found: ServerSettings, path: Path) -> None:
         raise ServerRefused(f"{path}: listen or trusted_proxies: {error}", hint) from error
     if found.url and urlsplit(found.url).scheme not in ("http", "https"):
         raise ServerRefused(f"{path}: url: {found.url} is no URL", "write it whole, as in https://ordito.example.org")
+    if found.database != SQLITE and not found.database.startswith(POSTGRESQL):
+        hint = "write `sqlite`, or an address as in postgresql://USER@HOST/DATABASE"
+        raise ServerRefused(f"{path}: database: this is neither `sqlite` nor the address of a PostgreSQL", hint)
+    if found.oidc is not None:
+        _check_provider(found.oidc, path)
     for file in (found.tls.certificate, found.tls.key) if found.tls is not None else ():
         if not (path.parent / file).is_file():
             raise ServerRefused(f"{path}: tls: there is no file {file}", "paths are relative to the server's home")
+
+
+def _check_provider(oidc: Oidc, path: Path) -> None:
+    try:
+        parts = urlsplit(oidc.issuer)
+        is_url = bool(parts.hostname) and not parts.query and not parts.fragment and parts.port != 0
+    except ValueError:
+        is_url = False
+    if not is_url or parts.username or parts.scheme not in ("http", "https"):
+        hint = "write it exactly as the provider does, as in https://id.example.org"
+        raise ServerRefused(f"{path}: oidc: issuer: {oidc.issuer} is no URL of a provider", hint)
+    if parts.scheme == "http" and not _is_loopback(oidc.host):
+        hint = "give the provider a certificate, and write https://"
+        raise ServerRefused(f"{path}: oidc: issuer: {oidc.issuer} would be asked without TLS", hint)
+    needing = [name for name in ("groups", "admin_groups", "auditor_groups") if getattr(oidc, name)]
+    if needing and not oidc.groups_claim:
+        hint = "name the claim of the provider that lists groups, often `groups`"
+        raise ServerRefused(f"{path}: oidc: {needing[0]} needs `groups_claim`", hint)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def refuse_open(settings: ServerSettings, *, has_users: bool) -> None:
@@ -242,8 +337,8 @@ def refuse_open(settings: ServerSettings, *, has_users: bool) -> None:
     if settings.is_loopback:
         return
     missing = []
-    if not has_users:
-        missing.append("a user with a password (start it on 127.0.0.1 first, and make one)")
+    if settings.oidc is None and not has_users:
+        missing.append("a user with a password (start it on 127.0.0.1 first, and make one), or `oidc` with a provider")
     if not settings.url:
         missing.append("`url`, the URL by which people reach it")
     if settings.tls is None and not settings.trusted_proxies:

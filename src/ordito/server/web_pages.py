@@ -18,6 +18,9 @@ ASSETS = "/assets/"
 PAGES = frozenset({"", "e", "p", "inbox", "jobs", "packages", "admin", "me", "sign-in", "device"})
 """What the addresses of pages begin with. The page itself says which it is: the server gives them all the same."""
 
+ROOTS = ("/api/", "/assets/")
+"""What the addresses begin with of what is no page for people."""
+
 ENCODINGS = {"br": ".br", "gzip": ".gz"}
 """The ways in which files were compressed when they were built, the best first, and how the names of those end."""
 
@@ -68,6 +71,18 @@ class WebPages:
         if not self.is_built:
             return Response(NOT_BUILT, 404, media_type="text/plain; charset=utf-8")
         return _response(self._files[INDEX], request)
+
+    def missing(self, request: Request) -> Response | None:
+        """The page that says that there is none, for a browser that was led to an address; None for all others."""
+        if not self.is_built or request.url.path.startswith(ROOTS) or not takes_html(request):
+            return None
+        body = b"" if request.method == "HEAD" else self._files[INDEX].contents[""]
+        return Response(body, 404, {"Vary": "Accept"}, self._files[INDEX].media)
+
+
+def takes_html(request: Request) -> bool:
+    """Whether a request is that of a browser for a page."""
+    return "text/html" in request.headers.get("accept", "")
 
 
 def _read(folder: Path) -> list[tuple[str, WebFile]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from ordito.base.git_places import SCHEMES, GitPlace
 from ordito.base.git_process import Git, GitFailed, WroteTooMuch
 from ordito.source.credentials import Credential
+from ordito.source.egress import addresses_of, git_to
 from ordito.source.fetch import FetchFailed, FetchLimits
 
 MOST_BYTES = 1 << 30
@@ -102,7 +103,10 @@ class GitFiles:
 
     def _variables(self, place: GitPlace) -> dict[str, str]:
         """What git is told in its environment, which nobody else sees: settings, and the credential."""
-        settings = dict(SETTINGS)
+        addresses = addresses_of(place.repository)
+        own, more = git_to(place.repository, addresses) if addresses is not None else ({}, {})
+        # Without a proxy: the addresses are those to which this machine connects.
+        settings = {**SETTINGS, **own} if addresses is None else {**SETTINGS, **own, "http.proxy": ""}
         credential = self._credentials.get(place.repository)
         if credential is not None:
             if not place.repository.startswith(("http://", "https://")):
@@ -112,7 +116,7 @@ class GitFiles:
             except ValueError as error:
                 raise FetchFailed(str(error)) from None
             settings["credential.helper"] = ""
-        variables = {"GIT_CONFIG_COUNT": str(len(settings))}
+        variables = {**more, "GIT_CONFIG_COUNT": str(len(settings))}
         for number, (name, value) in enumerate(settings.items()):
             variables |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
         return variables

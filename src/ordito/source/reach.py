@@ -13,12 +13,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
-
-from ordito.base.git_places import git_place, is_in_git
-from ordito.source.fetch import FetchFailed
 
 PROGRAM = str(Path(__file__).resolve().parent.parent)
 """The folder of this program, whose profiles and blocks every process may read."""
@@ -39,7 +35,7 @@ class Reachable(msgspec.Struct, frozen=True):
     """The same, but read as the files of a service alone: no value and no inventory comes from there."""
 
     hosts: frozenset[str]
-    """The names of hosts from which files may be fetched, each alone for its usual port, or with a port."""
+    """The hosts from which files may be fetched, as the setting ``egress`` lists them."""
 
 
 class _ProcessReach:
@@ -60,12 +56,17 @@ def confine(places: Iterable[str], services: Iterable[str], hosts: Iterable[str]
     if _PROCESS.reach is not None:
         raise RuntimeError("this process is confined already")
     real, real_services = (tuple(dict.fromkeys(map(os.path.realpath, some))) for some in (places, services))
-    _PROCESS.reach = Reachable((*real, PROGRAM), real_services, frozenset(host.lower() for host in hosts))
+    _PROCESS.reach = Reachable((*real, PROGRAM), real_services, frozenset(hosts))
 
 
 def is_confined() -> bool:
     """Whether this process works for somebody who is not its user, as those of a server."""
     return _PROCESS.reach is not None
+
+
+def listed_hosts() -> frozenset[str] | None:
+    """The hosts from which files may be fetched; None where this process is not confined."""
+    return _PROCESS.reach.hosts if _PROCESS.reach is not None else None
 
 
 def is_reachable(path: str | Path) -> bool:
@@ -167,24 +168,3 @@ def within(folder: str | Path) -> Iterator[None]:
         yield
     finally:
         _WITHIN.reset(token)
-
-
-def check_host(url: str) -> None:
-    """Raise ``FetchFailed`` for a URL, also of a git repository, from which nothing may be fetched."""
-    reach = _PROCESS.reach
-    if reach is None:
-        return
-    try:
-        parts = urlsplit(git_place(url).repository if is_in_git(url) else url)
-        name, port = (parts.hostname or "").lower(), parts.port
-    except ValueError:
-        raise FetchFailed("this is not a valid URL") from None
-    usual = {"http": 80, "https": 443, "ssh": 22}.get(parts.scheme)
-    if usual is None or not name:
-        raise FetchFailed("a server fetches nothing from its own machine", "put the file into the package")
-    is_listed = f"{name}:{port or usual}" in reach.hosts or (port in (None, usual) and name in reach.hosts)
-    if not is_listed:
-        raise FetchFailed(
-            f"this server fetches nothing from {name}{f':{port}' if port else ''}",
-            "put the file into the package, or let an administrator list the host as `egress` in server.yaml",
-        )

@@ -18,7 +18,6 @@ from ordito.base.paths import is_url
 from ordito.source.credentials import Credential
 from ordito.source.fetch import SCHEMES, FetchFailed, FetchLimits
 from ordito.source.loader import MOST_BYTES
-from ordito.source.reach import check_host
 from ordito.source.tree import FileTree
 
 if TYPE_CHECKING:
@@ -83,6 +82,8 @@ class RemoteFiles:
             return None
         if self._network is not Network.ALLOWED:
             raise NotAllowed(url)
+        from ordito.source.egress import check_host
+
         check_host(url)
         known = self._fetched.get(url)
         if known is None:

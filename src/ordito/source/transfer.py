@@ -10,19 +10,21 @@ import http.client
 import io
 import os
 import socket
+import ssl
 import tempfile
 import threading
 import urllib.error
 import urllib.request
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import BinaryIO, cast
 from urllib.parse import urljoin, urlsplit
 
 from ordito import __version__
 from ordito.source.credentials import Credential
+from ordito.source.egress import addresses_of
 from ordito.source.fetch import SCHEMES, FetchFailed, FetchLimits
-from ordito.source.reach import check_host
 
 MOST_REDIRECTS = 5
 MOST_REQUESTS = 1_000
@@ -143,7 +145,6 @@ class _Transfer:
     def _fetch(self) -> Fetched:
         url, header = self._url, self._header
         for _ in range(MOST_REDIRECTS + 1):
-            check_host(url)
             target = self._ask(url, header)
             if isinstance(target, Fetched):
                 return target
@@ -158,8 +159,11 @@ class _Transfer:
         if header is not None:
             # Not redirected: what follows a redirect is decided here.
             request.add_unredirected_header(*header)
+        addresses = addresses_of(url)
         try:
-            with _opener().open(request, timeout=IDLE_SECONDS) as answer:
+            with (_opener() if addresses is None else _opener_to(addresses)).open(
+                request, timeout=IDLE_SECONDS
+            ) as answer:
                 return self._receive(answer)
         except urllib.error.HTTPError as error:
             with error:
@@ -187,17 +191,73 @@ class _Transfer:
 
 def _opener() -> urllib.request.OpenerDirector:
     """What opens HTTP URLs and nothing else, through the proxies that the environment names, and follows nothing."""
+    return _opening(urllib.request.ProxyHandler(), urllib.request.HTTPHandler(), urllib.request.HTTPSHandler())
+
+
+def _opener_to(addresses: Sequence[str]) -> urllib.request.OpenerDirector:
+    """The same, which connects to these addresses, whatever the name of the host leads to meanwhile."""
+    return _opening(_PlainTo(addresses), _SecureTo(addresses))
+
+
+def _opening(*handlers: urllib.request.BaseHandler) -> urllib.request.OpenerDirector:
     opener = urllib.request.OpenerDirector()
     for handler in (
-        urllib.request.ProxyHandler(),
+        *handlers,
         urllib.request.UnknownHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.HTTPErrorProcessor(),
     ):
         opener.add_handler(handler)
     return opener
+
+
+class _PlainTo(urllib.request.HTTPHandler):
+    def __init__(self, addresses: Sequence[str]) -> None:
+        super().__init__()
+        self._addresses = addresses
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(_PlainConnection, addresses=self._addresses), req)
+
+
+class _SecureTo(urllib.request.HTTPSHandler):
+    def __init__(self, addresses: Sequence[str]) -> None:
+        super().__init__()
+        self._addresses = addresses
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(_SecureConnection, addresses=self._addresses), req)
+
+
+class _PlainConnection(http.client.HTTPConnection):
+    def __init__(self, host: str, *, timeout: float, addresses: Sequence[str]) -> None:
+        super().__init__(host, timeout=timeout)
+        self._addresses = addresses
+
+    def connect(self) -> None:
+        self.sock = _connected(self._addresses, self.port, self.timeout)
+
+
+class _SecureConnection(http.client.HTTPSConnection):
+    """The certificate must be that of the name, whatever the address is."""
+
+    def __init__(self, host: str, *, timeout: float, addresses: Sequence[str]) -> None:
+        super().__init__(host, timeout=timeout)
+        self._addresses = addresses
+
+    def connect(self) -> None:
+        opened = _connected(self._addresses, self.port, self.timeout)
+        self.sock = ssl.create_default_context().wrap_socket(opened, server_hostname=self.host)
+
+
+def _connected(addresses: Sequence[str], port: int, seconds: float | None) -> socket.socket:
+    failed: OSError | None = None
+    for address in addresses:
+        try:
+            return socket.create_connection((address, port), seconds)
+        except OSError as error:
+            failed = error
+    raise failed or OSError("its name has no address")
 
 
 def _sent_on(url: str, error: urllib.error.HTTPError) -> str:

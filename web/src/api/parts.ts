@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 
 import { useTopics } from "../live/use.ts";
 import { type AnswerOf, type Asked, ask, type LookName } from "./ask.ts";
-import type { Reading } from "./use.ts";
+import { isOutOfSight, type Reading } from "./use.ts";
 
 /** The routes that give a list in parts. */
 export type ListName = {
@@ -42,8 +42,9 @@ export function useParts<R extends ListName>(
     refetchOnMount: "always",
   });
   useTopics(
-    reading.off ? [] : (reading.topics ?? []),
+    reading.off || isOutOfSight(found.error) ? [] : (reading.topics ?? []),
     () => void store.invalidateQueries({ queryKey: key, exact: true }),
+    reading.when,
   );
   return {
     items: found.data?.pages.flatMap((part) => part.items),

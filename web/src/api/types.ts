@@ -12,6 +12,7 @@ export interface AboutData {
   disk_free: number;
   disk_size: number;
   parts: ComponentData[];
+  store: string;
 }
 
 /** A service account: programs act as it, with tokens. */
@@ -320,6 +321,14 @@ export interface AuditHead {
 export interface AuthorData {
   kind: string;
   name: string;
+}
+
+/** What the provider sends back. It may send more, which nobody needs. */
+export interface BackFields {
+  state?: string;
+  code?: string;
+  error?: string;
+  iss?: string;
 }
 
 /** All roles in a project. */
@@ -1314,6 +1323,12 @@ export interface LastJob {
   status: string;
 }
 
+/** When a secret was set through a server, and by whom. */
+export interface LastSetData {
+  by: string;
+  at: string;
+}
+
 /** What a request may use. */
 export interface Limits {
   requests?: number;
@@ -1577,6 +1592,7 @@ export interface MeData {
   by: string;
   server: string[];
   projects: Record<string, string[]>;
+  sign_out: string;
 }
 
 /** Whether a lifecycle step comes before or after the operations of the resources. */
@@ -2355,6 +2371,7 @@ export interface Secret {
 export interface SecretNamesData {
   format: "ordito.secrets-list/1";
   secrets: string[];
+  last?: Record<string, LastSetData>;
 }
 
 /** The server: its version, and how to sign in. */
@@ -2366,6 +2383,7 @@ export interface ServerData {
   body_limit: number;
   isolation: string;
   banner: string;
+  provider: string;
 }
 
 /** About the deployed service. */
@@ -2505,6 +2523,11 @@ export interface SpecData {
   diagnostics: FindingData[];
 }
 
+/** Where to go afterwards. */
+export interface StartFields {
+  return?: string;
+}
+
 /** About the records of instances. */
 export interface StateAsked {
   names?: string[];
@@ -2598,6 +2621,40 @@ export interface StepsAsked {
   limit?: number;
   after?: number;
   printed?: boolean;
+}
+
+/** The items of one class of a pool that are not done. */
+export interface StoreQueue {
+  pool: string;
+  urgency: string;
+  waiting: number;
+  queued: number;
+  running: number;
+  attention: number;
+  oldest: number;
+  held: boolean;
+  has_workers: boolean;
+}
+
+/** The store over which the server serves. */
+export interface StoreStateData {
+  store: string;
+  workers: StoreWorker[];
+  queues: StoreQueue[];
+  stuck: string[];
+  takeovers: number;
+  problems: string[];
+}
+
+/** A worker of the store. */
+export interface StoreWorker {
+  name: string;
+  pool: string;
+  state: string;
+  slots: number;
+  busy: number;
+  version: string;
+  lease: number;
 }
 
 /** What is followed. */
@@ -2806,6 +2863,7 @@ export interface UserChange {
   admin?: boolean;
   auditor?: boolean;
   disabled?: boolean;
+  subject?: string;
 }
 
 /** A user of the server. */
@@ -2816,6 +2874,7 @@ export interface UserData {
   disabled: boolean;
   has_password: boolean;
   created: string;
+  subject: string;
 }
 
 /** A service that was checked: of one that is not valid only the findings are known. */
@@ -2828,6 +2887,7 @@ export interface ValidatedData {
   outputs?: string[];
   diagnostics: FindingData[];
   archive?: ArchiveData;
+  language?: string;
 }
 
 /** Approvals that a rule asks for. */
@@ -3099,6 +3159,27 @@ export interface Routes {
     query: Record<string, never>;
     body: undefined;
     answer: undefined;
+  };
+  /** Where the provider sends a browser back: a session begins, and a cookie is set. */
+  "GET /oidc/callback": {
+    path: Record<string, never>;
+    query: BackFields;
+    body: undefined;
+    answer: Value;
+  };
+  /** Send a browser to where it signs out of the provider too; its session here is ended before. */
+  "GET /oidc/end": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: Value;
+  };
+  /** Send a browser to the provider that signs people in. */
+  "GET /oidc/start": {
+    path: Record<string, never>;
+    query: StartFields;
+    body: undefined;
+    answer: Value;
   };
   /** This API as OpenAPI 3.1. */
   "GET /openapi.json": {
@@ -4009,6 +4090,13 @@ export interface Routes {
     query: Record<string, never>;
     body: ChangedSettings;
     answer: SettingsData;
+  };
+  /** The store over which the server serves: its workers, and what waits for them. */
+  "GET /store": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: StoreStateData;
   };
   /** The users. */
   "GET /users": {

@@ -29,10 +29,14 @@ export function useRetry(): () => void {
 const COLLECTED = 300;
 
 /** Be told when topics have told something, or when what was read may be old; not oftener than a few times a second. */
-export function useTopics(topics: readonly string[], onNews: () => void): void {
+export function useTopics(
+  topics: readonly string[],
+  onNews: () => void,
+  when: (action: string) => boolean = () => true,
+): void {
   const stream = useContext(LiveContext);
-  const latest = useRef(onNews);
-  latest.current = onNews;
+  const latest = useRef({ onNews, when });
+  latest.current = { onNews, when };
   const names = topics.join("\n");
   useEffect(() => {
     if (!stream || !names) return undefined;
@@ -40,10 +44,13 @@ export function useTopics(topics: readonly string[], onNews: () => void): void {
     const soon = (): void => {
       timer ??= setTimeout(() => {
         timer = undefined;
-        latest.current();
+        latest.current.onNews();
       }, COLLECTED);
     };
-    const ends = names.split("\n").map((topic) => stream.follow({ topic, onEvent: soon, onAgain: soon }));
+    const onEvent = ({ data }: StreamEvent): void => {
+      if (latest.current.when(String(data["action"] ?? ""))) soon();
+    };
+    const ends = names.split("\n").map((topic) => stream.follow({ topic, onEvent, onAgain: soon }));
     return () => {
       clearTimeout(timer);
       for (const end of ends) end();

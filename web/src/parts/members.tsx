@@ -22,10 +22,12 @@ interface MembersProps {
 
 /** Who has which role in a project, or in an ensemble of it. */
 export function Members({ project, ensemble = "", unable }: MembersProps): ReactNode {
-  const found = useLook("GET /projects/{project}/bindings", { path: { project } });
   const set = useChange("PUT /projects/{project}/bindings", ["GET /projects/{project}/bindings"]);
   const [isAdding, setAdding] = useState(false);
   const [gone, setGone] = useState<RoleBinding>();
+  // What somebody is about to change stays as it was seen.
+  const topics = isAdding || gone ? [] : [`project:${project}`];
+  const found = useLook("GET /projects/{project}/bindings", { path: { project } }, { topics });
 
   const all = found.data?.data.bindings ?? [];
   const put = async (bindings: RoleBinding[]): Promise<void> => {

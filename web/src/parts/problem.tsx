@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { asProblem } from "../api/problem.ts";
 import type { FindingData, NextStep } from "../api/types.ts";
 import { Copy } from "./copy.tsx";
+import { Said } from "./said.tsx";
 
 interface ProblemProps {
   error: unknown;
@@ -22,11 +23,13 @@ export function ProblemPart({ error, title, onAgain }: ProblemProps): ReactNode 
         </span>{" "}
         {title ?? data.title}
       </p>
-      <p>{data.detail}</p>
+      <p>
+        <Said text={data.detail} />
+      </p>
       {data.hint && (
         <p className="hint">
           <span className="muted">What helps: </span>
-          {data.hint}
+          <Said text={data.hint} />
         </p>
       )}
       <Findings of={data.diagnostics} />
@@ -58,7 +61,7 @@ export function Findings({ of }: { of: readonly FindingData[] }): ReactNode {
           <span className={one.severity === "error" ? "tone-error" : "tone-degraded"}>
             {one.severity === "error" ? "✖" : "▲"} {one.severity}
           </span>{" "}
-          {one.message}
+          <Said text={one.message} />
           {one.file && (
             <span className="mono muted">
               {" "}
@@ -67,7 +70,11 @@ export function Findings({ of }: { of: readonly FindingData[] }): ReactNode {
               {one.column !== null && `:${one.column}`}
             </span>
           )}
-          {one.hint && <span className="muted">: {one.hint}</span>}
+          {one.hint && (
+            <span className="muted">
+              : <Said text={one.hint} />
+            </span>
+          )}
         </li>
       ))}
     </ul>

@@ -15,7 +15,7 @@ interface ProjectPageProps {
 /** What stands around every page of a project: its name, its pages, and how an ensemble is made in it. */
 export function ProjectPage({ project, page, children }: ProjectPageProps): ReactNode {
   useTitle(`${page} · ${project}`);
-  const found = useLook("GET /projects/{project}", { path: { project } });
+  const found = useLook("GET /projects/{project}", { path: { project } }, { topics: [`project:${project}`] });
   const unable = useUnable(found.data?.data.allowed, project);
   return (
     <>

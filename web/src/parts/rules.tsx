@@ -21,12 +21,14 @@ const OF_ENSEMBLE = "GET /projects/{project}/ensembles/{ensemble}/rules";
 
 /** Which plans need approvals, and whose. */
 export function RulesPart({ project, ensemble = "", unable }: RulesProps): ReactNode {
-  const ofProject = useLook(OF_PROJECT, { path: { project } });
-  const ofEnsemble = useLook(OF_ENSEMBLE, { path: { project, ensemble } }, { off: !ensemble });
   const setProject = useChange("PUT /projects/{project}/rules", [OF_PROJECT]);
   const setEnsemble = useChange("PUT /projects/{project}/ensembles/{ensemble}/rules", [OF_ENSEMBLE]);
   const [edited, setEdited] = useState<{ at: number; rule: GivenRule }>();
   const [gone, setGone] = useState<number>();
+  // What somebody is about to change stays as it was seen.
+  const topics = edited || gone !== undefined ? [] : [`project:${project}`];
+  const ofProject = useLook(OF_PROJECT, { path: { project } }, { topics });
+  const ofEnsemble = useLook(OF_ENSEMBLE, { path: { project, ensemble } }, { off: !ensemble, topics });
 
   const own = ensemble ? ofEnsemble : ofProject;
   const rules = own.data?.data.rules ?? [];

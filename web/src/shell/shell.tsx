@@ -120,7 +120,8 @@ function Header({ onSearch, onKeys }: { onSearch: () => void; onKeys: () => void
 }
 
 function isWithin(here: string, address: string): boolean {
-  return address === "/" ? here === "/" || here.startsWith("/e/") : here.startsWith(address);
+  const of = { "/": "/e/", "/packages": "/p/" }[address];
+  return here === address || (of !== undefined && here.startsWith(of));
 }
 
 /** Whether what shows is of now. */
@@ -153,7 +154,7 @@ function UserMenu({ onKeys, onPassword }: { onKeys: () => void; onPassword: () =
   const chosen = useTheme();
   const signOut = async (): Promise<void> => {
     await ask("DELETE /sessions/{id}", { path: { id: "current" } });
-    window.location.assign("/sign-in");
+    window.location.assign(me.sign_out || "/sign-in");
   };
   return (
     <Menu

@@ -16,7 +16,7 @@ from ordito.cli.verb import verb
 from ordito.results.served import LinkData, UserData, UserLinkData, UsersData
 
 if TYPE_CHECKING:
-    from ordito.client.connection import Connection
+    from ordito.client.connection import ServerConnection
 
 users_command = VerbGroup("users", USERS_VERBS, {}, "The users of a server.")
 
@@ -34,7 +34,8 @@ def _write_users(found: UsersData, channel: Channel) -> None:
 
 def _user_row(one: UserData) -> tuple[str, ...]:
     roles = [name for name, is_so in (("admin", one.admin), ("auditor", one.auditor)) if is_so]
-    signs_in = "not: disabled" if one.disabled else "with a password" if one.has_password else "with a link"
+    ways = [way for way, is_so in (("by the provider", one.subject), ("with a password", one.has_password)) if is_so]
+    signs_in = "not: disabled" if one.disabled else ", ".join(ways) or "with a link"
     return one.name, ", ".join(roles) or "-", signs_in, one.created
 
 
@@ -51,7 +52,7 @@ def create_command(session: Session, name: str, admin: bool, auditor: bool) -> E
     return _show_link(session, connection, name)
 
 
-def _show_link(session: Session, connection: Connection, name: str) -> ExitCode:
+def _show_link(session: Session, connection: ServerConnection, name: str) -> ExitCode:
     link = connection.do("POST", f"/users/{in_path(name)}/reset", LinkData)
     session.show(UserLinkData(link.user, link.link), lambda one, channel: channel.line(one.link))
     return ExitCode.DONE
@@ -72,11 +73,17 @@ def reset_command(session: Session, name: str) -> ExitCode:
 @click.option("--admin/--no-admin", default=None, help="Whether they administer the server.")
 @click.option("--auditor/--no-auditor", default=None, help="Whether they see everything that was done.")
 @click.option("--disable/--enable", "disabled", default=None, help="Whether they can sign in.")
+@click.option("--subject", help="As whom the provider knows them that signs people in; '' for no longer.")
 def change_command(
-    session: Session, name: str, admin: bool | None, auditor: bool | None, disabled: bool | None
+    session: Session,
+    name: str,
+    admin: bool | None,
+    auditor: bool | None,
+    disabled: bool | None,
+    subject: str | None,
 ) -> ExitCode:
     """Change what a user is, or disable them: their sessions end at once, and their tokens are refused."""
-    given = {"admin": admin, "auditor": auditor, "disabled": disabled}
+    given = {"admin": admin, "auditor": auditor, "disabled": disabled, "subject": subject}
     wanted = {field: value for field, value in given.items() if value is not None}
     if not wanted:
         raise click.UsageError("say what is to be different, as in --disable")

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ordito.app.course import FAILED, CourseStep, JobCourse, critical_path
+from ordito.app.attempts import attempts_in, critical_path
+from ordito.app.course import FAILED, CourseStep, JobCourse
 from ordito.app.job.jobs import RUNNING
 from ordito.results.report.text import clipped, counted, how_long, text
 
@@ -84,7 +85,7 @@ def _end(step: CourseStep, now: float) -> float:
 
 
 def _rows(course: JobCourse, now: float, scale: float) -> list[BarRow]:
-    decisive = frozenset(critical_path(course))
+    decisive = frozenset(critical_path(attempts_in(course)))
     rows: dict[str, BarRow] = {}
     for step in course.steps.values():
         if not step.attempts:

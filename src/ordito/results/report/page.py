@@ -140,7 +140,7 @@ def _failures(content: ReportContent, failed: list[CourseStep]) -> Iterator[str]
 def _card(step: CourseStep, log: LogExcerpt | None) -> Iterator[str]:
     yield f'<article class="card"><h3>{MARKS.get(step.state, "")} {text(step.id)}</h3>'
     tried = f"{len(step.attempts)} of {step.most} attempts" if step.most > 1 else ""
-    said = [step.message, tried, f"after {how_long(step.at - step.began)}" if step.at and step.attempts else ""]
+    said = [step.outcome.message, tried, f"after {how_long(step.at - step.began)}" if step.at and step.attempts else ""]
     yield f"<p>{text(', '.join(filter(None, said)))}</p>"
     where = [
         f"<code>{text(step.artifact)}</code>" if step.artifact else "",
@@ -152,7 +152,7 @@ def _card(step: CourseStep, log: LogExcerpt | None) -> Iterator[str]:
     if step.reason:
         yield f'<p class="dim">In the plan because: {text(step.reason)}</p>'
     printed = "".join(piece for _, piece in log.pieces) if log is not None else ""
-    printed = printed or "\n".join(step.tail)
+    printed = printed or "\n".join(step.outcome.tail)
     if printed.strip():
         yield f'<pre tabindex="0">{text(printed.rstrip())}</pre>'
     yield "</article>"
@@ -164,7 +164,7 @@ def _now(steps: list[CourseStep]) -> Iterator[str]:
         tried = f"attempt {len(step.attempts)}"
         again = f", the next one {when(step.next)}" if step.next else ""
         since = when(step.attempts[-1].began) if step.attempts else ""
-        cells = (step.id, f"{step.state}, {tried}{again}", since, step.message)
+        cells = (step.id, f"{step.state}, {tried}{again}", since, step.outcome.message)
         yield "<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in cells) + "</tr>"
     yield "</tbody></table>"
     if len(steps) > MOST_FAILURES:

@@ -1,64 +1,111 @@
-"""The database of the server: SQLite in its home, with one thread that writes.
+"""The database of a server: SQLite in its home, or PostgreSQL, with one transaction at a time that writes.
 
-Whatever was committed is on the disk (``synchronous=FULL``). Reads run beside writes, each in a thread of a few.
+Whatever was committed is on the disk. Reads run beside writes, each in a thread of a few, and see all at one moment.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from sqlalchemy import Connection, Table, UpdateBase, create_engine, event, inspect
-from sqlalchemy.exc import OperationalError
-from sqlalchemy.pool import QueuePool
+from sqlalchemy import Connection, Engine, Table, UpdateBase, event, inspect
+from sqlalchemy.exc import DBAPIError
 
+from ordito.server.database.sqlite import Sqlite
+from ordito.server.database.tables import HOME
 from ordito.server.problems import ApiProblem
 from ordito.server.refused import ServerRefused
+
+if TYPE_CHECKING:
+    from ordito.cluster.store import Store
 
 T = TypeVar("T")
 
 READERS = 4
-NEWEST = "0004"
+NEWEST = "0006"
 """The version of the tables, after the newest of ``migrations``."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-FULL = ("database or disk is full", "disk I/O error")
+
+
+class DatabaseKind(Protocol):
+    """In which things the databases differ."""
+
+    shown: str
+    """How messages call it."""
+
+    engine: Engine
+
+    def to_read(self, connection: Connection) -> Connection:
+        """A connection that sees all at one moment, and changes nothing."""
+
+    def began_writing(self, connection: Connection) -> None:
+        """Wait until nobody else writes: from now on to the end of the transaction nobody does."""
+
+    def tell(self, connection: Connection, tables: Iterable[str]) -> None:
+        """Tell other servers which tables this transaction changes, once it is committed."""
+
+    def hear(self, told: Callable[[frozenset[str] | None], None]) -> Callable[[], None]:
+        """Hear in another thread what other servers tell, None where it is not known; returns what ends that."""
+
+    def problem(self, error: DBAPIError) -> ApiProblem | None:
+        """How an error is told that is no fault of Ordito, None for one that is."""
+
+    def lock_migrations(self, connection: Connection) -> None:
+        """Wait until nobody else changes the tables: to the end of the transaction nobody does."""
+
+    def keep_copy(self, version: str) -> None:
+        """Keep what is there before the tables are changed that have a version."""
 
 
 class Database:
     """The database; ``close`` it at the end."""
 
-    def __init__(self, path: Path) -> None:
-        """Open it, and bring its tables up to date. Raises ``ServerRefused`` for one of a newer version."""
-        if not path.exists():
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-        self._engine = create_engine(
-            f"sqlite:///{path}",
-            poolclass=QueuePool,
-            pool_size=READERS + 1,
-            connect_args={"check_same_thread": False, "timeout": 30},
-        )
-        event.listen(self._engine, "connect", _configure)
-        event.listen(self._engine, "begin", _begin)
-        event.listen(self._engine, "after_execute", _note_table)
+    def __init__(self, at: Path | Store, home: Path | None = None) -> None:
+        """Open the file of SQLite, or the PostgreSQL at an address for the server of a ``home``, and bring its tables
+        up to date. Raises ``ServerRefused`` for one of a newer version."""
+        self._kind = _kind(at)
+        if home is not None:
+            setattr(self._kind.engine.dialect, HOME, str(home))
+        self.is_shared = not isinstance(at, Path)
+        """Whether other servers may use it too."""
+
+        event.listen(self._kind.engine, "after_execute", _note_table)
         self._versions: dict[str, int] = {}
-        _migrate(self._engine.connect(), path)
+        _migrate(self._kind)
         self._writer = ThreadPoolExecutor(1, "writer")
         self._readers = ThreadPoolExecutor(READERS, "reader")
+        self._stop_hearing: Callable[[], None] = lambda: None
         self.changed = asyncio.Event()
         """Is set with the next change; each time it is another one."""
 
     def close(self) -> None:
         """Let what was begun end, and close it."""
+        self._stop_hearing()
         self._writer.shutdown()
         self._readers.shutdown()
-        self._engine.dispose()
+        self._kind.engine.dispose()
+
+    def follow(self, told: Callable[[frozenset[str] | None], None]) -> None:
+        """From now on, hear of the changes of other servers too: ``told`` is called in the loop that runs, with the
+        names of the tables, None for any."""
+        loop = asyncio.get_running_loop()
+
+        def take(tables: frozenset[str] | None) -> None:
+            for name in tables if tables is not None else list(self._versions):
+                self._versions[name] = self._versions.get(name, 0) + 1
+            self._ring(None)
+            told(tables)
+
+        def hear(tables: frozenset[str] | None) -> None:
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(take, tables)
+
+        self._stop_hearing = self._kind.hear(hear)
 
     async def read(self, ask: Callable[[Connection], T]) -> T:
         """What a function reads, in a thread of its own."""
@@ -77,8 +124,8 @@ class Database:
 
     def read_now(self, ask: Callable[[Connection], T]) -> T:
         """The same, in this thread."""
-        with self._engine.connect() as connection:
-            return ask(connection)
+        with self._told(), self._kind.engine.connect() as made:
+            return ask(self._kind.to_read(made))
 
     def versions(self, *tables: Table) -> tuple[int, ...]:
         """For each table a number that is another one once a change of it has returned: what was made of its rows until
@@ -89,24 +136,37 @@ class Database:
         """The same, in this thread."""
         changed: set[str] = set()
         try:
-            with self._engine.connect() as made:
+            with self._told(), self._kind.engine.connect() as made:
                 connection = made.execution_options(writes=True, changed=changed)
                 with connection.begin():
-                    return change(connection)
-        except OperationalError as error:
-            if any(text in str(error.orig) for text in FULL):
-                hint = "make room on the disk of the server, then ask again"
-                raise ApiProblem("no-space", "the server has no room to keep this", hint) from error
-            raise
+                    self._kind.began_writing(connection)
+                    found = change(connection)
+                    if changed:
+                        self._kind.tell(connection, changed)
+                    return found
         finally:
             for name in changed:
                 self._versions[name] = self._versions.get(name, 0) + 1
 
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tells errors that are no faults of ours as problems."""
+        try:
+            yield
+        except DBAPIError as error:
+            problem = self._kind.problem(error)
+            if problem is None:
+                raise
+            raise problem from error
 
-def _configure(connection: Any, _: object) -> None:  # a connection of sqlite3, as SQLAlchemy hands it over
-    connection.isolation_level = None
-    for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        connection.execute(f"PRAGMA {setting}")
+
+def _kind(at: Path | Store) -> DatabaseKind:
+    if isinstance(at, Path):
+        return Sqlite(at, READERS + 1)
+    # Without it nothing of PostgreSQL is imported.
+    from ordito.server.database.postgres import Postgres
+
+    return Postgres(at, READERS + 1)
 
 
 def _note_table(connection: Connection, statement: object, *_: object) -> None:
@@ -115,24 +175,23 @@ def _note_table(connection: Connection, statement: object, *_: object) -> None:
         connection.get_execution_options().get("changed", set()).add(statement.table.name)
 
 
-def _begin(connection: Connection) -> None:
-    # Without it a transaction that reads first could not write where another has written meanwhile.
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes") else "BEGIN")
-
-
-def _migrate(connection: Connection, path: Path) -> None:
-    with contextlib.closing(connection):
+def _migrate(kind: DatabaseKind) -> None:
+    with contextlib.closing(kind.engine.connect()) as connection:
         now = _version(connection)
         connection.rollback()
+        if now != NEWEST:
+            kind.lock_migrations(connection)
+            # Another server may have done it meanwhile.
+            now = _version(connection)
         if now == NEWEST:
             return
         if now > NEWEST:
             raise ServerRefused(
-                f"{path} was written by a newer version of ordito",
-                "use that version, or put back the copy of the database that lies beside it",
+                f"{kind.shown} was written by a newer version of ordito",
+                "use that version, or put back the copy of the database that was made before",
             )
         if now:
-            copy_database(path, path.with_name(f"{path.name}.{now}"))
+            kind.keep_copy(now)
         # Only a new home or a new version needs it, and it takes long to import.
         from alembic import command
         from alembic.config import Config
@@ -140,14 +199,7 @@ def _migrate(connection: Connection, path: Path) -> None:
         config = Config(attributes={"connection": connection})
         config.set_main_option("script_location", str(MIGRATIONS))
         command.upgrade(config, "head")
-
-
-def copy_database(path: Path, copy: Path) -> None:
-    """Copy a database as it is now, also while others use it."""
-    copy.unlink(missing_ok=True)
-    os.close(os.open(copy, os.O_CREAT | os.O_WRONLY | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    with contextlib.closing(sqlite3.connect(path)) as source, contextlib.closing(sqlite3.connect(copy)) as target:
-        source.backup(target)
+        connection.commit()
 
 
 def _version(connection: Connection) -> str:

@@ -2,9 +2,46 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Float, ForeignKeyConstraint, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Float,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+)
 
 METADATA = MetaData()
+
+
+class InHome(TypeDecorator[str]):
+    """A path. Where several servers share the database, one below the home is kept as seen from there, since each has a
+    home of its own."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """The path as it is kept."""
+        home = getattr(dialect, HOME, "")
+        is_below = bool(home) and value is not None and value.startswith(f"{home}/")
+        return f"{BELOW}{value[len(home) + 1 :]}" if value is not None and is_below else value
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        """The path on this machine."""
+        home = getattr(dialect, HOME, "")
+        return f"{home}/{value[len(BELOW) :]}" if value is not None and home and value.startswith(BELOW) else value
+
+
+HOME, BELOW = "ordito_home", "~/"
+"""The attribute of a dialect that has the home of a server, and how paths below it begin."""
 
 
 def _text(name: str, *, key: bool = False) -> Column[str]:
@@ -14,6 +51,9 @@ def _text(name: str, *, key: bool = False) -> Column[str]:
 def _time(name: str) -> Column[float]:
     return Column(name, Float, nullable=False)
 
+
+LARGE = Integer().with_variant(BigInteger(), "postgresql")
+"""A count of bytes."""
 
 USERS = Table(
     "user",
@@ -27,7 +67,23 @@ USERS = Table(
     _time("created"),
 )
 
-MEMBERS = Table("member", METADATA, _text("team", key=True), _text("user", key=True))
+IDENTITIES = Table(
+    "identity",
+    METADATA,
+    _text("issuer", key=True),
+    _text("subject", key=True),
+    Column("user", Text, nullable=False, unique=True),
+)
+"""As whom a provider of OpenID Connect knows users: by its own id, which stays, never by a name or an address."""
+
+MEMBERS = Table(
+    "member",
+    METADATA,
+    _text("team", key=True),
+    _text("user", key=True),
+    # The provider that has said so when the user signed in the last time; "" where an administrator has.
+    Column("issuer", Text, nullable=False, server_default=""),
+)
 """Who belongs to a group; a group without members is not known."""
 
 SESSIONS = Table(
@@ -40,6 +96,8 @@ SESSIONS = Table(
     _text("agent"),
     _time("created"),
     _time("seen"),
+    # The provider by which it began, "" for none.
+    Column("issuer", Text, nullable=False, server_default=""),
 )
 
 LINKS = Table(
@@ -105,7 +163,7 @@ ENSEMBLES = Table(
     METADATA,
     _text("project", key=True),
     _text("name", key=True),
-    _text("directory"),
+    Column("directory", InHome, nullable=False),
     _time("created"),
     # JSON: labels by name.
     Column("labels", Text, nullable=False, server_default="{}"),
@@ -162,6 +220,17 @@ PLANS = Table(
 )
 """What somebody has asked for, from the request to its job."""
 
+PLAN_FILES = Table(
+    "plan_file",
+    METADATA,
+    _text("plan", key=True),
+    # As ``plans/files.py`` names them.
+    _text("kind", key=True),
+    Column("body", LargeBinary, nullable=False),
+    ForeignKeyConstraint(["plan"], ["plan.id"], ondelete="CASCADE"),
+)
+"""The files of plans, where several servers need them."""
+
 APPROVALS = Table(
     "approval",
     METADATA,
@@ -209,7 +278,7 @@ PACKAGES = Table(
     _text("project", key=True),
     # SHA-256 of the archive, in hex.
     _text("digest", key=True),
-    Column("size", Integer, nullable=False),
+    Column("size", LARGE, nullable=False),
     # JSON: what is in it.
     _text("summary"),
     _text("who"),
@@ -347,6 +416,20 @@ LOGINS = Table(
 )
 """Sign-ins of commands that a browser confirms."""
 
+PROVIDER_LOGINS = Table(
+    "provider_login",
+    METADATA,
+    # Hashes: of the state that goes to the provider and comes back, and of what the browser keeps meanwhile.
+    Column("state", LargeBinary, primary_key=True),
+    Column("browser", LargeBinary, nullable=False),
+    # What belongs to it, sealed with the server's key: nonce, verifier, and the page that is shown afterwards.
+    Column("sealed", LargeBinary, nullable=False),
+    _text("address"),
+    _time("expires"),
+    Index("provider_login_of_address", "address"),
+)
+"""Browsers that were sent to a provider to sign in."""
+
 EVENTS = Table(
     "event",
     METADATA,
@@ -363,6 +446,19 @@ EVENTS = Table(
     sqlite_autoincrement=True,
 )
 """What the server itself has to tell, written in the transaction of what it tells."""
+
+LEADERS = Table(
+    "leader",
+    METADATA,
+    _text("name", key=True),
+    _text("holder"),
+    # By the clock of the database.
+    _time("until"),
+)
+"""Which of several servers does what only one may do, and until when."""
+
+SERVER_KEYS = Table("server_key", METADATA, Column("digest", LargeBinary, primary_key=True))
+"""The hash of the key with which servers seal what they keep here."""
 
 ANSWERS = Table(
     "idempotency",

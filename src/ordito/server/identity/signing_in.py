@@ -7,7 +7,7 @@ import hmac
 import msgspec
 from sqlalchemy import Connection, delete, insert, select, update
 
-from ordito.server.database.tables import LINKS, LOGINS, SESSIONS, TOKENS
+from ordito.server.database.tables import LINKS, LOGINS, PROVIDER_LOGINS, SESSIONS, TOKENS
 from ordito.server.identity.principal import Principal, account_principal, user_principal
 from ordito.server.identity.tokens import hashed, new_secret, parts_of
 
@@ -23,12 +23,15 @@ NEWS_AFTER = 60.0
 """Seconds after which the last use of a session or token is written down again."""
 
 
-def new_session(connection: Connection, user: str, address: str, agent: str, now: float) -> tuple[str, str]:
-    """Begin a session: its id, and the secret for the cookie."""
+def new_session(
+    connection: Connection, user: str, address: str, agent: str, now: float, issuer: str = ""
+) -> tuple[str, str]:
+    """Begin a session: its id, and the secret for the cookie. ``issuer`` is the provider that has signed the user in,
+    "" for none."""
     secret = new_secret()
     name = hashed(secret).hex()[:16]
     row = {"id": name, "hash": hashed(secret), "user": user, "address": address, "agent": agent[:200]}
-    connection.execute(insert(SESSIONS).values(**row, created=now, seen=now))
+    connection.execute(insert(SESSIONS).values(**row, created=now, seen=now, issuer=issuer))
     return name, secret
 
 
@@ -96,6 +99,7 @@ def by_link(connection: Connection, secret: str, now: float) -> str:
 def prune(connection: Connection, now: float) -> None:
     """Forget sessions, links, tokens, and sign-ins that nobody has confirmed, once they are over."""
     connection.execute(delete(LOGINS).where(LOGINS.c.expires < now))
+    connection.execute(delete(PROVIDER_LOGINS).where(PROVIDER_LOGINS.c.expires < now))
     connection.execute(delete(SESSIONS).where((SESSIONS.c.seen < now - IDLE) | (SESSIONS.c.created < now - LONGEST)))
     connection.execute(delete(LINKS).where(LINKS.c.expires < now))
     connection.execute(delete(TOKENS).where(TOKENS.c.expires < now))

@@ -2,7 +2,8 @@
 
 An ensemble that is followed has a stamp, which is looked at again and again, and where a job runs the tail of its
 events. What happens to instances is told in columns, all together that has come since the last time: ten thousand
-instances may change within a second, and whoever shows them wants the last state of each.
+instances may change within a second, and whoever shows them wants the last state of each. What that means for those
+that depend on them is told a little later (``statuses.py``).
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -26,12 +28,16 @@ from ordito.results.picture.letters import STATES, STATUSES, letters
 from ordito.server.answers import stamp_of
 from ordito.server.live.feed import Item, Place
 from ordito.server.live.outbox import OutboxTail, ToldEvent
+from ordito.server.live.statuses import AskStatuses, LiveStatuses
 from ordito.server.live.tail import FileTail
 from ordito.source.new_files import open_regular
 from ordito.source.reach import within
 
 STAMP_PAUSE = 0.25
-FREEZE, LOCK = "freeze.changed", "lock.changed"
+FREEZE, LOCK, STATUSES_CHANGED = "freeze.changed", "lock.changed", "statuses.changed"
+
+REMEMBERED = 60.0
+"""Seconds for which it is remembered what was told of an ensemble that nobody follows any more."""
 
 COLLECTED = 0.1
 """Seconds for which changes of instances are collected. What comes after a longer rest is told at once."""
@@ -54,21 +60,24 @@ class EnsemblePlace(msgspec.Struct, frozen=True):
     told: int = -1
     """The number of the last event of the server that was told, -1 where that is not known."""
 
+    round: int = 0
+    """The last round of effective statuses that was told, 0 for none: then all of them are told once."""
+
     @property
     def text(self) -> str:
         """The place in a cursor."""
         told = str(self.told) if self.told >= 0 else ""
-        return f"{self.stamp} {self.job} {self.offset} {told}"
+        return f"{self.stamp} {self.job} {self.offset} {told} {self.round}"
 
 
 def ensemble_place(place: Place) -> EnsemblePlace:
     """The place that a text means; the beginning for any other text."""
     parts = place.split(" ") if isinstance(place, str) else []
-    # Earlier servers told nothing of their own.
-    numbers = parts[2:] if parts[3:] != [""] else parts[2:3]
-    if len(parts) in (3, 4) and all(one.isdecimal() and len(one) < 20 for one in numbers):
-        return EnsemblePlace(parts[0], parts[1], *map(int, numbers))
-    return EnsemblePlace()
+    if not 3 <= len(parts) <= 5 or not all(one.isdecimal() and len(one) < 20 for one in parts[2:] if one):
+        return EnsemblePlace()
+    # Earlier servers told nothing of their own, and no effective statuses.
+    told, of_round = (*parts[3:], "", "")[:2]
+    return EnsemblePlace(parts[0], parts[1], int(parts[2] or 0), int(told) if told else -1, int(of_round or 0))
 
 
 def present_place(directory: str, told: int = -1) -> EnsemblePlace:
@@ -105,30 +114,60 @@ Leave = Callable[[FileTail], None]
 class Ensembles:
     """The ensembles that somebody follows."""
 
-    def __init__(self, enter: Enter, leave: Leave, outbox: OutboxTail) -> None:
-        """``enter`` gives the tail of a file, which ``leave`` takes back."""
+    def __init__(
+        self, enter: Enter, leave: Leave, outbox: OutboxTail, ask: AskStatuses, touch: Callable[[Path], None]
+    ) -> None:
+        """``enter`` gives the tail of a file, which ``leave`` takes back; ``touch`` is told of each look."""
+        self._touch = touch
         self._outbox = outbox
         self._enter = enter
         self._leave = leave
+        self._ask = ask
         self._watched: dict[str, _Watched] = {}
+        self._left: dict[str, float] = {}
+        """When those were left that nobody follows now."""
 
     def watch(self, directory: str) -> _Watched:
         """An ensemble that somebody begins to follow."""
-        found = self._watched.setdefault(directory, _Watched(directory, self._enter, self._leave, self._outbox))
+        self._left.pop(directory, None)
+        self._forget()
+        found = self._watched.get(directory)
+        if found is None:
+            found = _Watched(directory, self._enter, self._leave, self._outbox, self._ask, self._touch)
+            self._watched[directory] = found
         found.enter()
         return found
 
     def leave(self, watched: _Watched) -> None:
         """An ensemble is not followed any more by one who has begun to."""
         if watched.leave():
-            del self._watched[watched.directory]
+            # Who asks for one part after the other comes back soon, and wants only what is new.
+            self._left[watched.directory] = time.monotonic()
+        self._forget()
+
+    def _forget(self) -> None:
+        for directory, since in list(self._left.items()):
+            if time.monotonic() - since < REMEMBERED:
+                # They are in the order in which they were left.
+                return
+            del self._left[directory], self._watched[directory]
 
 
 class _Watched:
     """An ensemble, looked at again and again while somebody follows it."""
 
-    def __init__(self, directory: str, enter: Enter, leave: Leave, outbox: OutboxTail) -> None:
+    def __init__(
+        self,
+        directory: str,
+        enter: Enter,
+        leave: Leave,
+        outbox: OutboxTail,
+        ask: AskStatuses,
+        touch: Callable[[Path], None],
+    ) -> None:
         self.directory = directory
+        self._looks = touch
+        self.statuses = LiveStatuses(directory, ask, self._tell)
         self._outbox = outbox
         self.layout = Layout(Path(directory))
         self.now = EnsemblePlace()
@@ -139,20 +178,32 @@ class _Watched:
         self._enter_tail = enter
         self._leave_tail = leave
         self._watchers = 0
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: tuple[asyncio.Task[None], ...] = ()
         self._told = 0.0
+        self._touched_in, self._touched_at = "", 0
+        """The job whose events were looked through for changed instances, and how far."""
 
     def enter(self) -> None:
         self._watchers += 1
-        if self._task is None:
+        if not self._tasks:
             self._take(self._present())
-            self._task = asyncio.create_task(self._look())
+            if self.now.job != self._touched_in or not self.now.job:
+                # What happened while nobody followed is not known.
+                self.statuses.forget()
+                self._touched_in, self._touched_at = self.now.job, self.now.offset
+            if self.now.job:
+                self.statuses.touch()
+            self._tasks = asyncio.create_task(self._look()), asyncio.create_task(self.statuses.keep())
 
     def leave(self) -> bool:
         self._watchers -= 1
-        if not self._watchers and self._task is not None:
-            self._task.cancel()
+        if not self._watchers:
+            for task in self._tasks:
+                task.cancel()
+            self._tasks = ()
             self._follow("")
+            # The next look at it gets a tail of its own.
+            self.now = EnsemblePlace()
         return not self._watchers
 
     def _take(self, now: EnsemblePlace) -> None:
@@ -170,13 +221,46 @@ class _Watched:
 
     async def _look(self) -> None:
         while True:
+            self._looks(self.layout.root)
             has_lines = await self._pause()
             before, now = self.now, self._present()
             self._take(now)
+            if has_lines or now.job != before.job:
+                self._touch(now.job)
             # The file may have had lines before the tail had them: then it is no news where it ends.
             if has_lines or now != before:
-                self.changed.set()
-                self.changed = asyncio.Event()
+                self._tell()
+
+    def _tell(self) -> None:
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    def _touch(self, job: str) -> None:
+        """Have the statuses of what a job has changed found out."""
+        if job != self._touched_in:
+            self._touched_in, self._touched_at = job, 0
+        self.statuses.touch(self._changed_by(job) if job else ())
+
+    def _changed_by(self, job: str) -> Iterator[str]:
+        """The instances whose own status has changed in what was not looked through yet."""
+        with contextlib.suppress(EnsembleError):
+            while lines := self.lines(job, self._touched_at):
+                for _, line in lines:
+                    if b'"instance.state"' in line:
+                        yield _TOLD.decode(line).instance
+                self._touched_at = lines[-1][0]
+
+    def lines(self, job: str, offset: int) -> list[tuple[int, bytes]]:
+        """Events of a job behind an offset, each with the offset behind it. Raises ``EnsembleError``."""
+        path = self.layout.events(job)
+        if self.tail is not None and self.tail.path == path:
+            return self.tail.read(offset, MOST_LINES)
+        found = []
+        with within(self.directory):
+            for line in islice(lines_from(path, offset), MOST_LINES):
+                offset += len(line)
+                found.append((offset, line))
+        return found
 
     async def _pause(self) -> bool:
         """Wait for something; returns whether the tail has got lines."""
@@ -221,7 +305,11 @@ class EnsembleFeed:
         # Of a job that has ended meanwhile, what it did last is told before what the next one does.
         for job, offset in {at.job: at.offset, now.job: at.offset if now.job == at.job else 0}.items():
             if job:
-                at = self._take(EnsemblePlace(at.stamp, job, offset, at.told), found)
+                at = self._take(msgspec.structs.replace(at, job=job, offset=offset), found)
+        if (told := self._watched.statuses.behind(at.round)) is not None:
+            at = msgspec.structs.replace(at, round=told.round)
+            data = {"topic": self._name, "type": STATUSES_CHANGED, **told.columns}
+            found.append(Item(STATUSES_CHANGED, msgspec.json.encode(data), at.text))
         if at.stamp != now.stamp:
             owner = self._holder()
             held_by = str(owner) if owner else None
@@ -230,7 +318,7 @@ class EnsembleFeed:
                 lock = {"topic": self._name, "type": LOCK, "holder": held_by}
                 found.append(Item(LOCK, msgspec.json.encode(lock), at.text))
             self._held_by = held_by
-            at = EnsemblePlace(now.stamp, at.job, at.offset, at.told)
+            at = msgspec.structs.replace(at, stamp=now.stamp)
             data = {"topic": self._name, "type": "ensemble.changed", "holder": held_by}
             found.append(Item("ensemble.changed", msgspec.json.encode(data), at.text))
         return found
@@ -255,26 +343,14 @@ class EnsembleFeed:
 
     def _take(self, at: EnsemblePlace, found: list[Item]) -> EnsemblePlace:
         """Find what a job has changed behind a place; returns the place behind that."""
-        lines, changes = self._lines(at.job, at.offset), _Changes()
+        lines, changes = self._watched.lines(at.job, at.offset), _Changes()
         for _, line in lines:
             changes.add(line)
-        behind = EnsemblePlace(at.stamp, at.job, lines[-1][0] if lines else at.offset, at.told)
+        behind = msgspec.structs.replace(at, offset=lines[-1][0] if lines else at.offset)
         if changes.there:
             data = {"topic": self._name, "type": "instances.changed", "job": at.job, **changes.columns}
             found.append(Item("instances.changed", msgspec.json.encode(data), behind.text))
         return behind
-
-    def _lines(self, job: str, offset: int) -> list[tuple[int, bytes]]:
-        tail = self._watched.tail
-        path = self._watched.layout.events(job)
-        if tail is not None and tail.path == path:
-            return tail.read(offset, MOST_LINES)
-        found = []
-        with within(self._watched.directory):
-            for line in islice(lines_from(path, offset), MOST_LINES):
-                offset += len(line)
-                found.append((offset, line))
-        return found
 
     def _holder(self) -> LockOwner | None:
         with contextlib.suppress(EnsembleError):

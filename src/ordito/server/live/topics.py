@@ -6,10 +6,13 @@
 | ``plans:P/E`` | the same of all plans of an ensemble |
 | ``inbox`` | the same of all plans that one may see |
 | ``audit`` | ``audit.written``: a row of the audit log, for those who may read it; the place is that of an event |
+| ``project:P`` | ``project.changed``: something of a project was set, as its packages, members, rules, webhooks;
+  the place is that of an event |
 | ``ensembles`` | what the server tells of all ensembles that one may see: plans, jobs, drift, freezes |
 | ``ensemble:P/E`` | ``ensemble.changed``: something of it is not as before; ``instances.changed``: what a job does
-  to instances, in columns; ``lock.changed``, ``queue.changed``, ``freeze.changed`` and what else the server tells of
-  it; the place is a stamp, a job, an offset in its events, and the number of an event of the server |
+  to instances, in columns; ``statuses.changed``: how instances are with what they depend on; ``lock.changed``,
+  ``queue.changed``, ``freeze.changed`` and what else the server tells of it; the place is a stamp, a job, an offset in
+  its events, the number of an event of the server, and a round of statuses |
 | ``job:P/E/JOB`` | the events of a job; the place is an offset in their file |
 | ``log:P/E/JOB`` | what the operations of a job print, as ``step.log``; the place is an offset in the log |
 """
@@ -27,10 +30,11 @@ import msgspec
 from ordito.base.change_ids import is_change_id
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.logs import frames_from
-from ordito.server.database.audit import AUDIT_TOPIC
+from ordito.server.database.audit import AUDIT_TOPIC, DONE
 from ordito.server.live.ensemble import EnsembleFeed, Ensembles, is_of_freezes
 from ordito.server.live.feed import AT_ONCE, Feed, Item, Place
 from ordito.server.live.outbox import OutboxTail, ToldEvent
+from ordito.server.live.statuses import AskStatuses
 from ordito.server.live.tail import FileTail
 from ordito.server.problems import ApiProblem
 from ordito.server.route import FARTHEST
@@ -59,24 +63,27 @@ def topic_named(name: str) -> Topic:
     parts = rest.split("/")
     if name in OVERALL:
         return Topic(name, name, "", "")
-    wanted = {"ensemble": 2, "plans": 2, "plan": 3, "job": 3, "log": 3}.get(kind)
+    wanted = {"project": 1, "ensemble": 2, "plans": 2, "plan": 3, "job": 3, "log": 3}.get(kind)
     is_job = kind in ("job", "log")
     if wanted is None or len(parts) != wanted or not all(parts) or (is_job and not is_change_id(parts[2])):
         hint = (
-            "write ensembles, inbox, audit, ensemble:PROJECT/ENSEMBLE, plans:PROJECT/ENSEMBLE, "
+            "write ensembles, inbox, audit, project:PROJECT, ensemble:PROJECT/ENSEMBLE, plans:PROJECT/ENSEMBLE, "
             "plan:PROJECT/ENSEMBLE/ID, job:PROJECT/ENSEMBLE/JOB or log:PROJECT/ENSEMBLE/JOB"
         )
         raise ApiProblem("unknown-topic", f'there is no topic "{name}"', hint)
-    return Topic(name, kind, *parts)
+    return Topic(name, kind, parts[0], *(parts[1:] or [""]))
 
 
 class Topics:
     """All that is followed now."""
 
-    def __init__(self, outbox: OutboxTail) -> None:
+    def __init__(self, outbox: OutboxTail, ask: AskStatuses, touch: Callable[[Path], None]) -> None:
+        """``ask`` finds out effective statuses; ``touch`` is told again and again of each directory in which something
+        is followed."""
         self._outbox = outbox
+        self._touch = touch
         self._tails: dict[Path, FileTail] = {}
-        self._ensembles = Ensembles(self.tail, self.leave, outbox)
+        self._ensembles = Ensembles(self.tail, self.leave, outbox, ask, touch)
         self.streams = 0
         """How many streams are open."""
 
@@ -97,7 +104,7 @@ class Topics:
 
     def tail(self, path: Path, *, keeps: bool = True) -> FileTail:
         """The tail of a file, which is entered; it ``keeps`` the newest lines."""
-        found = self._tails.setdefault(path, FileTail(path, keeps=keeps))
+        found = self._tails.setdefault(path, FileTail(path, keeps=keeps, touch=self._touch))
         found.enter()
         return found
 
@@ -111,8 +118,11 @@ ENSEMBLES = "ensembles"
 OVERALL = frozenset({"inbox", ENSEMBLES, AUDIT_TOPIC})
 """The topics that are about no single ensemble: about all that one may see, or about the server."""
 
-TOLD = OVERALL | {"plan", "plans"}
+TOLD = OVERALL | {"plan", "plans", "project"}
 """The kinds of topics whose events the server tells."""
+
+OF_PROJECT = ("account.", "bindings.", "ensemble.", "package.", "project.", "rules.", "webhook.")
+"""What the actions begin with that change how a project is set."""
 
 
 def place_of_event(number: int) -> str:
@@ -134,20 +144,27 @@ class _OutboxFeed:
         at = int(place) if isinstance(place, str) and place.isdecimal() else 0
         newest = self._outbox.newest
         kind = self._topic.kind
-        topic = f"plan:{self._topic.job}" if kind == "plan" else AUDIT_TOPIC if kind == AUDIT_TOPIC else ""
+        topic = f"plan:{self._topic.job}" if kind == "plan" else AUDIT_TOPIC if kind in (AUDIT_TOPIC, "project") else ""
         events = self._outbox.read(max(at, self._looked_at), self._is_wanted, topic)
         if not events:
             self._looked_at = newest
-        return [Item(event.type, self._told(event), place_of_event(event.number)) for event in events]
+        kind = "project.changed" if kind == "project" else ""
+        return [Item(kind or event.type, self._told(event), place_of_event(event.number)) for event in events]
 
     def _told(self, event: ToldEvent) -> bytes:
         """An event under the name of the topic that is followed: who follows several finds it by that."""
-        return msgspec.json.encode({**msgspec.json.decode(event.body), "topic": self._topic.name})
+        said = msgspec.json.decode(event.body)
+        if self._topic.kind == "project":
+            # Who has done it is for those who may read the audit log.
+            said = {"type": "project.changed", "project": said["project"], "action": said["action"]}
+        return msgspec.json.encode({**said, "topic": self._topic.name})
 
     def _is_wanted(self, event: ToldEvent) -> bool:
         topic = self._topic
         if topic.kind == AUDIT_TOPIC:
             return event.topic == AUDIT_TOPIC
+        if topic.kind == "project":
+            return event.topic == AUDIT_TOPIC and _is_set_in(event, topic.project)
         if topic.kind == "plan":
             return event.topic == f"plan:{topic.job}" and self._is_here(event)
         if topic.kind == "plans":
@@ -167,6 +184,21 @@ class _OutboxFeed:
 
     def close(self) -> None:
         """Nothing is kept for it."""
+
+
+class _Deed(msgspec.Struct):
+    action: str = ""
+    project: str = ""
+    outcome: str = ""
+
+
+_DEED = msgspec.json.Decoder(_Deed)
+
+
+def _is_set_in(event: ToldEvent, project: str) -> bool:
+    """Whether a row of the audit log says that a project was set in another way."""
+    deed = _DEED.decode(event.body)
+    return deed.project == project and deed.outcome == DONE and deed.action.startswith(OF_PROJECT)
 
 
 UNTOLD = ("tail", "outputs", "inputs")

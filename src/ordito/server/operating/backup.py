@@ -35,6 +35,7 @@ from ordito.server.operating.home import (
     ensembles_of,
     looking,
     refuse_other,
+    refuse_shared,
     version_of,
 )
 from ordito.server.refused import ServerRefused
@@ -75,6 +76,7 @@ def place_in(project: str, name: str) -> str:
 def back_up(home: Path, place: Path, *, with_keys: bool) -> BackedUpData:
     """Make a backup of a home in a new directory. Raises ``ServerRefused``; then nothing is left of it."""
     refuse_other(home)
+    refuse_shared(home)
     refuse_unusable(home)
     if os.path.lexists(place):
         raise ServerRefused(f"{place} exists already", "name a new directory for the backup", "exists")

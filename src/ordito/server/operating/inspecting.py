@@ -20,8 +20,9 @@ from ordito.server.operating.home import (
     DATABASE,
     KEY,
     SETTINGS,
+    Anything,
     ensembles_of,
-    looking,
+    looking_at,
     refuse_other,
     serving,
     version_of,
@@ -44,7 +45,7 @@ def verify(home: Path, head: str) -> AuditVerifiedData:
     if head and (len(head) != 64 or set(head) - set("0123456789abcdef")):
         hint = "it has 64 hexadecimal digits, as GET /api/v1/audit/head gives it"
         raise ServerRefused(f"--head {head[:80]} is no hash of a row", hint)
-    with looking(home / DATABASE) as connection:
+    with looking_at(home) as connection:
         chain = verified(connection)
         found: int | msgspec.UnsetType = msgspec.UNSET
         if head:
@@ -60,7 +61,7 @@ def look(home: Path) -> ServerStatusData:
     problems, isolation = _home_problems(home)
     counts, tables = dict.fromkeys((PROJECTS, ENSEMBLES, USERS, AUDIT), 0), ""
     try:
-        with looking(home / DATABASE) as connection:
+        with looking_at(home) as connection:
             tables = version_of(connection)
             counts = {table: _count(connection, table) for table in counts}
             problems.extend(_database_problems(connection, tables))
@@ -94,7 +95,7 @@ def _home_problems(home: Path) -> tuple[list[str], str]:
     """What is not well with the files of a home, and how its projects are isolated."""
     found, isolation = [], "none"
     try:
-        isolation = read_settings(home / SETTINGS, _ANY).isolation
+        isolation = read_settings(home / SETTINGS, Anything()).isolation
         refuse_unusable(home)
     except ServerRefused as refusal:
         found.append(_said(refusal))
@@ -107,23 +108,11 @@ def _home_problems(home: Path) -> tuple[list[str], str]:
     return found, isolation
 
 
-class _Anything(dict[str, str]):
-    """An environment in which every variable is set: that of the server is not known here."""
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def __missing__(self, name: str) -> str:
-        return ""
-
-
-_ANY = _Anything()
-
-
 def _database_problems(connection: Connection, tables: str) -> Iterator[str]:
     if tables > NEWEST:
         yield "its tables are those of a newer version of ordito: use that version"
-    for (text,) in connection.exec_driver_sql("PRAGMA quick_check(1)"):
+    is_file = connection.dialect.name == "sqlite"
+    for (text,) in connection.exec_driver_sql("PRAGMA quick_check(1)") if is_file else ():
         if text != "ok":
             yield f"the database is damaged ({text}): restore it from a backup with `ordito server restore`"
     chain = verified(connection)

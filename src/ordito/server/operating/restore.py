@@ -29,7 +29,7 @@ from ordito.server.database.database import NEWEST, Database
 from ordito.server.database.tables import ENSEMBLES
 from ordito.server.operating.backup import CONTENT, Backup, place_in, read_backup
 from ordito.server.operating.copying import as_path, sync_disk
-from ordito.server.operating.home import DATABASE, KEY, PROJECTS, looking, refuse_other
+from ordito.server.operating.home import DATABASE, KEY, PROJECTS, looking, refuse_other, refuse_shared
 from ordito.server.operating.sealed import forget_sealed, opens, sealed_things
 from ordito.server.refused import ServerRefused
 from ordito.server.restored import RESTORING, Restored, mark, refuse_unusable, restored
@@ -183,6 +183,7 @@ def _write_down(connection: Connection, action: str, detail: str) -> None:
 def resume(home: Path, *, new_key: bool) -> ServerResumedData:
     """Let a restored server go on. With ``new_key``, what its lost key opened is removed. Raises ``ServerRefused``."""
     refuse_other(home)
+    refuse_shared(home)
     if (home / RESTORING).exists():
         refuse_unusable(home)
     found = restored(home)

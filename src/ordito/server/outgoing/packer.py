@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import posixpath
 import resource
-import shlex
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from ordito.base.git_process import Git, GitFailed
 from ordito.results.failure import EXPECTED, Failure, Trouble, failure_of
 from ordito.results.findings import findings_data
 from ordito.server.outgoing.packing import ARCHIVE, NotPacked, PackAnswer, PackAsked, PackedCommit, Unchanged
+from ordito.source.egress import git_to
 
 MOST_FILES = 20_000
 AT_ONCE = 16 << 20
@@ -49,7 +49,7 @@ SETTINGS: Mapping[str, str] = {
 """Settings of git that override those of the account. The received objects stay one pack, whose size is limited."""
 
 
-class _Refused(Exception):
+class _NotPackable(Exception):
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.failure = Failure("source-failed", message, hint)
@@ -81,7 +81,7 @@ def answer(asked: PackAsked) -> PackAnswer:
     except GitFailed as failed:
         hint = "check the address and the branch, and whether the server's account may read the repository"
         return NotPacked(revision, Trouble(Failure("source-failed", f"git says: {failed.message}", hint)))
-    except _Refused as refused:
+    except _NotPackable as refused:
         return NotPacked(revision, Trouble(refused.failure))
     enter(Surroundings((asked.folder,)))
     os.chdir(Path(asked.folder, "tree"))
@@ -98,23 +98,9 @@ def answer(asked: PackAsked) -> PackAnswer:
 
 def variables(repository: str, addresses: Sequence[str]) -> dict[str, str]:
     """What git is told in its environment: settings, and where it connects to."""
-    parts = urlsplit(repository)
-    settings = {**SETTINGS, f"protocol.{parts.scheme}.allow": "always"}
-    more: dict[str, str] = {}
-    host = parts.hostname or ""
-    if parts.scheme in ("http", "https"):
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-        found = ",".join(f"[{one}]" if ":" in one else one for one in addresses)
-        if ":" not in host:
-            settings["http.curloptResolve"] = f"{host}:{port}:{found}"
-    elif parts.scheme == "ssh":
-        known = host if parts.port in (None, 22) else f"[{host}]:{parts.port}"
-        said = {"BatchMode": "yes", "StrictHostKeyChecking": "yes", "ProxyCommand": "none", "ConnectTimeout": "15"}
-        said |= {"ServerAliveInterval": "15", "HostKeyAlias": known, "HostName": addresses[0]}
-        words = [word for name, value in said.items() for word in ("-o", f"{name}={value}")]
-        more["GIT_SSH_COMMAND"] = shlex.join(["ssh", *words])
-        more["GIT_SSH_VARIANT"] = "ssh"
-    more["GIT_CONFIG_COUNT"] = str(len(settings))
+    settings, more = git_to(repository, addresses)
+    settings = {**SETTINGS, f"protocol.{urlsplit(repository).scheme}.allow": "always", **settings}
+    more = {**more, "GIT_CONFIG_COUNT": str(len(settings))}
     for number, (name, value) in enumerate(settings.items()):
         more |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     return more
@@ -130,7 +116,7 @@ def _revision(git: Git, asked: PackAsked, more: dict[str, str]) -> str:
         commit, _, name = line.partition("\t")
         if name == wanted:
             return commit
-    raise _Refused(f'the repository has no branch "{asked.branch}"', "name one that it has")
+    raise _NotPackable(f'the repository has no branch "{asked.branch}"', "name one that it has")
 
 
 def _fetch(git: Git, asked: PackAsked, more: dict[str, str]) -> None:
@@ -145,9 +131,9 @@ def _fetch(git: Git, asked: PackAsked, more: dict[str, str]) -> None:
         raise
 
 
-def _too_large(asked: PackAsked) -> _Refused:
+def _too_large(asked: PackAsked) -> _NotPackable:
     hint = "leave out what is not needed, or let an administrator raise `limits: package` in server.yaml"
-    return _Refused(f"the branch has more than {asked.most_bytes:,} bytes", hint)
+    return _NotPackable(f"the branch has more than {asked.most_bytes:,} bytes", hint)
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -186,7 +172,7 @@ def _entries(git: Git, asked: PackAsked, revision: str) -> list[_Entry]:
         kind = git.attempt("cat-file", "-t", where)[1].strip()
         if kind != b"tree":
             what = "is no folder" if kind else "is not there"
-            raise _Refused(f"{asked.path} {what} in the branch {asked.branch}", "name a folder of it")
+            raise _NotPackable(f"{asked.path} {what} in the branch {asked.branch}", "name a folder of it")
     found = []
     total = 0
     for line in git.run("ls-tree", "-r", "-z", "-l", "--full-tree", where, limit=asked.seconds).split(b"\0"):
@@ -196,11 +182,11 @@ def _entries(git: Git, asked: PackAsked, revision: str) -> list[_Entry]:
         mode, _, digest, size = head.decode("ascii").split()
         entry = _Entry(mode, digest, int(size) if size != "-" else 0, os.fsdecode(name))
         if any(part in ("", ".", "..") or part.lower() == ".git" for part in entry.name.split("/")):
-            raise _Refused(f"{entry.name!r} is no name for a file")
+            raise _NotPackable(f"{entry.name!r} is no name for a file")
         found.append(entry)
         total += entry.size
         if len(found) > MOST_FILES:
-            raise _Refused(f"the folder has more than {MOST_FILES:,} files", "leave out what is not needed")
+            raise _NotPackable(f"the folder has more than {MOST_FILES:,} files", "leave out what is not needed")
     if total > asked.most_bytes:
         raise _too_large(asked)
     return found
@@ -237,7 +223,7 @@ def _target(entry: _Entry, content: bytes) -> str:
     leads = posixpath.normpath(posixpath.join(posixpath.dirname(entry.name), target))
     if target.startswith("/") or ".." in down or leads == ".." or leads.startswith("../"):
         hint = "put what it leads to into the folder"
-        raise _Refused(f"{entry.name} is a link that leads out of the folder", hint)
+        raise _NotPackable(f"{entry.name} is a link that leads out of the folder", hint)
     return target
 
 

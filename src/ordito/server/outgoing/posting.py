@@ -1,4 +1,4 @@
-"""Posts one body to a URL: to an address that was looked at, without redirects, bounded in time and bytes."""
+"""One request to a URL: to an address that was looked at, without redirects, bounded in time and bytes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from http.client import HTTPException
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
-from ordito.server.outgoing.egress import PORTS, bracketed, normal_host, permitted_addresses, port_of, split_url
+from ordito.server.outgoing.egress import permitted_addresses, port_of, split_url
+from ordito.source.egress import PORTS, bracketed, normal_host
 
 SECONDS = 10.0
 MOST_BYTES = 64 << 10
-"""How much of an answer is read. Nothing of it is kept or shown."""
+"""How much of the answer of a receiver is read. Nothing of it is kept or shown."""
 
 SCHEMES = ("https", "http")
 
@@ -34,6 +35,20 @@ class PostFailed(Exception):
 def post(url: str, body: bytes, headers: Mapping[str, str], egress: Collection[str], seconds: float = SECONDS) -> int:
     """The status with which a receiver answers. It waits, so it is called in a thread. Raises ``PostFailed``, and
     ``ApiProblem`` for what must not be reached."""
+    return asked("POST", url, body, headers, egress, seconds=seconds)[0]
+
+
+def asked(
+    method: str,
+    url: str,
+    body: bytes | None,
+    headers: Mapping[str, str],
+    egress: Collection[str],
+    *,
+    seconds: float = SECONDS,
+    most: int = MOST_BYTES,
+) -> tuple[int, bytes]:
+    """The status of an answer, and at most so many bytes of it. Waits and raises as ``post``."""
     parts = split_url(url, SCHEMES)
     host, port = parts.hostname or "", port_of(parts)
     until = time.monotonic() + seconds
@@ -44,14 +59,13 @@ def post(url: str, body: bytes, headers: Mapping[str, str], egress: Collection[s
             named = bracketed(normal_host(host)) + ("" if port == PORTS[parts.scheme] else f":{port}")
             path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
             sent = {"Host": named, "User-Agent": "ordito", "Connection": "close", **headers}
-            connection.request("POST", path, body=body, headers=sent, preload_content=False)
+            connection.request(method, path, body=body, headers=sent, preload_content=False)
             answer = connection.getresponse()
             if time.monotonic() >= until:
                 # What was cut off in the middle of its head looks like a whole one.
                 raise TimeoutError
             # A receiver that is still sending when the socket is closed would see that as a failure.
-            answer.read(MOST_BYTES, decode_content=False)
-            return answer.status
+            return answer.status, answer.read(most, decode_content=False)
     except ssl.SSLCertVerificationError as error:
         raise PostFailed(f"the certificate of {host} is not valid: {error.verify_message}") from error
     except (OSError, HTTPError, HTTPException, ValueError) as error:

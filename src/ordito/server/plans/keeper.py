@@ -21,10 +21,10 @@ from sqlalchemy import Connection, Row, update
 
 from ordito.app.surroundings import around
 from ordito.app.work_items import AskedRequest, PlanItem, ResumeItem, WorkItem
+from ordito.ensemble.backing import backing_of
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_history import job_lines
 from ordito.ensemble.job_mark import marked, may_be_marked
-from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.results.failure import Failure, Trouble
@@ -60,11 +60,11 @@ from ordito.server.plans.store import (
     wanted_before,
 )
 from ordito.server.plans.waiting_notices import WaitingNotices
+from ordito.server.ports import Places, Runners
 from ordito.server.problems import ApiProblem
-from ordito.server.processes.calls import Already, Faulty, Finished, NotDone, NothingToDo, RunnerTask, Suspended
+from ordito.server.processes.calls import Already, Faulty, Finished, ForkedTask, NotDone, NothingToDo, Suspended
 from ordito.server.processes.making import MAKE, MadePlanData, MakeAsked
 from ordito.server.processes.queries import Queries
-from ordito.server.processes.runners import ForkedRunners
 from ordito.server.settings import CurrentSettings
 from ordito.server.supervisor import Supervisor
 from ordito.source.reach import within
@@ -104,7 +104,8 @@ class KeeperParts(msgspec.Struct, frozen=True):
     queries: Queries
     """Makes plans."""
 
-    runners: ForkedRunners
+    runners: Runners
+    places: Places
     files: PlanFiles
     supervisor: Supervisor
     metrics: Metrics
@@ -114,6 +115,9 @@ class KeeperParts(msgspec.Struct, frozen=True):
     may_start: Callable[[], bool]
     """Whether jobs may be begun and resumed: not once the server is to stop, and not yet where it was restored from a
     backup."""
+
+    leads: Callable[[], bool]
+    """Whether this server keeps the plans going, of several that might."""
 
     notices: WaitingNotices
     """Handles what arrived while a job ran."""
@@ -168,6 +172,8 @@ class PlanKeeper:
 
     async def _round(self) -> float:
         """Do what can be done now; returns the seconds until it is to be looked again."""
+        if not self._parts.leads():
+            return SELDOM
         rows = await self._database.read(active_plans)
         by_state = {state: [row for row in rows if row.state == state] for state in PlanState}
         for row in by_state[PlanState.PLANNING]:
@@ -258,6 +264,7 @@ class PlanKeeper:
         if not self._parts.may_start() or await self._is_frozen(row.project, row.ensemble):
             return False
         layout = Layout(Path(await self._directory(row)))
+        await self._parts.places.fresh(str(layout.root))
 
         def is_free() -> bool:
             with within(layout.root):
@@ -296,7 +303,7 @@ class PlanKeeper:
             lambda connection: move(connection, row.id, PlanState.STARTING, now, attempts=attempts, problem="")
         ):
             # Where no runner comes of it, the plan is started again.
-            self._runners.start(row.id, self._task_of(item, reads))
+            await self._runners.start(row.id, self._task_of(item, reads))
 
     # ------------------------------------------------------------------------------------------------------ runners
 
@@ -332,6 +339,7 @@ class PlanKeeper:
     async def _find_job(self, row: Row[Any]) -> None:
         """Find out by the ensemble itself what became of a plan whose runner has gone without telling."""
         directory = await self._directory(row)
+        await self._parts.places.fresh(directory)
         found = await asyncio.to_thread(_job_of, directory, row.id)
         now = time.time()
         if found is None and row.state == PlanState.RUNNING:
@@ -379,6 +387,9 @@ class PlanKeeper:
     async def _reads(self, project: str, ensemble: str, package: str = "") -> tuple[str, ...]:
         """What a process may read that works for an ensemble, and deploys a package: first the directory."""
         reads = await self._database.read(partial(reads_of, home=self._parts.home, project=project, ensemble=ensemble))
+        if package:
+            await self._parts.places.bring(package)
+        await self._parts.places.fresh(reads[0])
         return (*reads, str(package_path(self._parts.home, package))) if package else reads
 
     def _asked(self, request: StoredRequest, directory: str) -> AskedRequest:
@@ -388,13 +399,13 @@ class PlanKeeper:
         path = seen_from_ensemble(package_path(self._parts.home, request.package), directory)
         return msgspec.structs.replace(request.asked, fields={**request.asked.fields, "service": path})
 
-    async def task_of(self, item: WorkItem, project: str, ensemble: str) -> RunnerTask:
+    async def task_of(self, item: WorkItem, project: str, ensemble: str) -> ForkedTask:
         """A work item for an ensemble, with what its runner may reach."""
         return self._task_of(item, await self._reads(project, ensemble))
 
-    def _task_of(self, item: WorkItem, reads: tuple[str, ...]) -> RunnerTask:
+    def _task_of(self, item: WorkItem, reads: tuple[str, ...]) -> ForkedTask:
         settings = self._parts.settings
-        return RunnerTask(item, around(settings.surroundings, reads), settings.now.jobs.retention)
+        return ForkedTask(item, around(settings.surroundings, reads), settings.now.jobs.retention)
 
     async def _directory(self, row: Row[Any]) -> str:
         return await self._database.read(partial(directory_of, project=row.project, ensemble=row.ensemble))
@@ -402,6 +413,8 @@ class PlanKeeper:
     # --------------------------------------------------------------------------------------------------- supervisor
 
     async def _supervise(self) -> None:
+        if not self._parts.leads():
+            return
         now = time.time()
         for plan in await self._database.read(partial(expired_plans, now=now)):
             await self._database.write(partial(move, plan=plan, to=PlanState.DISCARDED, now=now))
@@ -413,7 +426,9 @@ class PlanKeeper:
         policy = self._parts.settings.now.jobs.resume
         if policy == NEVER or not self._parts.may_start():
             return
-        known = await self._database.read(all_ensembles)
+        # Of a store the workers resume what was interrupted.
+        stored = self._parts.places.stored
+        known = [one for one in await self._database.read(all_ensembles) if stored(one[2]) is None]
         for project, ensemble, directory in await asyncio.to_thread(_interrupted, known, policy == ALWAYS):
             with contextlib.suppress(EnsembleError, OSError):
                 await self._resume(project, ensemble, directory)
@@ -435,7 +450,7 @@ class PlanKeeper:
                 await self._database.write(lambda connection: tell(connection, event, time.time()))
             return
         self._given_up.discard(name)
-        if self._runners.start(runner, await self.task_of(ResumeItem(directory), project, ensemble)):
+        if await self._runners.start(runner, await self.task_of(ResumeItem(directory), project, ensemble)):
             times.append(now)
 
 
@@ -583,7 +598,7 @@ def _job_of(directory: str, plan: str) -> PlanJob | None:
     """The job of a plan, by the ensemble's journal; None for none. Raises ``EnsembleError``."""
     with within(directory):
         layout = Layout(Path(directory))
-        journal = read_journal(layout)
+        journal = backing_of(layout).read_journal(layout)
         if journal is None:
             return None
         with journal:
@@ -621,7 +636,7 @@ def _is_interrupted(directory: str, everybodys: bool) -> bool:
         layout = Layout(Path(directory))
         if not layout.exists or not marked(layout.journal) or holder(layout) is not None:
             return False
-        journal = read_journal(layout)
+        journal = backing_of(layout).read_journal(layout)
         if journal is None:
             return False
         with journal:

@@ -22,6 +22,7 @@ from ordito.results.given import INVENTORY_SET, NOTIFY, SECRET_REMOVE, SECRET_SE
 from ordito.results.looks import LOOKS
 from ordito.server.processes.making import MAKE
 from ordito.server.processes.plan_rows import PLAN_ROWS
+from ordito.server.processes.statuses import EFFECTIVE_STATUSES
 
 _CHANGES: tuple[UseCase[Any, Any], ...] = (
     *(CREATE, SPEC_SET, INVENTORY_SET, SECRET_SET, SECRET_REMOVE, NOTIFY),
@@ -33,7 +34,7 @@ CHANGES: Mapping[str, UseCase[Any, Any]] = {one.name: one for one in _CHANGES}
 
 SERVER_LOOKS: Mapping[str, UseCase[Any, Any]] = {
     **LOOKS,
-    **{one.name: one for one in (MAKE, PLAN_ROWS, SERVICE_PLACE)},
+    **{one.name: one for one in (MAKE, PLAN_ROWS, SERVICE_PLACE, EFFECTIVE_STATUSES)},
     **CHANGES,
 }
 """All of it, by name."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
+from sqlalchemy import Connection, func, select
 
 from ordito.app.given_files import ANY, digest_of
+from ordito.ensemble.job_format import moment
 from ordito.results.answer import Asked, UseCase
 from ordito.results.diff import DiffData
 from ordito.results.given import (
@@ -37,8 +40,10 @@ from ordito.results.given import (
     SecretNameAsked,
     TextAsked,
 )
-from ordito.results.records import SecretNamesData
+from ordito.results.records import LastSetData, SecretNamesData
 from ordito.server.call import ApiCall, tag_of, tagged
+from ordito.server.database.audit import DONE
+from ordito.server.database.tables import AUDIT
 from ordito.server.packages import package_named, package_path, seen_from_ensemble
 from ordito.server.permissions import Permission
 from ordito.server.plans.asked import ASKED_ROLLBACK, ASKED_UPGRADE, request_of
@@ -126,17 +131,31 @@ def _check(use_case: UseCase[Any, Any]) -> Handler:
 
 
 async def _secrets(call: ApiCall) -> Reply:
-    return Reply(await ask_process(call, SECRETS, Asked()))
+    found = msgspec.json.decode(await ask_process(call, SECRETS, Asked()), type=SecretNamesData)
+    known = await call.services.database.read(partial(_last_set, project=call.project, ensemble=call.ensemble))
+    last = {name: known[name] for name in found.secrets if name in known}
+    return Reply(msgspec.structs.replace(found, last=last) if last else found)
+
+
+SET, REMOVED = "secret.set", "secret.remove"
+
+
+def _last_set(connection: Connection, *, project: str, ensemble: str) -> dict[str, LastSetData]:
+    """Who has set each secret last, as the audit log says; those that were removed since are not among them."""
+    here = (AUDIT.c.project == project) & (AUDIT.c.ensemble == ensemble) & (AUDIT.c.outcome == DONE)
+    newest = select(func.max(AUDIT.c.number)).where(here, AUDIT.c.action.in_((SET, REMOVED))).group_by(AUDIT.c.object)
+    rows = connection.execute(select(AUDIT).where(AUDIT.c.number.in_(newest)))
+    return {row.object: LastSetData(row.principal, moment(row.time)) for row in rows if row.action == SET}
 
 
 async def _set_secret(call: ApiCall) -> Reply:
     name, given = call.path["name"], call.body
-    return await let_process(call, SECRET_SET, SecretAsked(name, given.value), "secret.set", about=name)
+    return await let_process(call, SECRET_SET, SecretAsked(name, given.value), SET, about=name)
 
 
 async def _remove_secret(call: ApiCall) -> Reply:
     name = call.path["name"]
-    return await let_process(call, SECRET_REMOVE, SecretNameAsked(name), "secret.remove", about=name)
+    return await let_process(call, SECRET_REMOVE, SecretNameAsked(name), REMOVED, about=name)
 
 
 # --------------------------------------------------------------------------------------------------- what it gives out

@@ -51,11 +51,12 @@ class SessionData(msgspec.Struct, frozen=True):
 
 async def _sign_in(call: ApiCall) -> Reply:
     given: SignIn = call.body
+    if not given.link:
+        _check_passwords(call)
     attempts = call.services.attempts
     pause = attempts.pause(given.user, call.address)
     if pause:
         raise ApiProblem("too-many", "too many attempts to sign in", "wait, then try again", again_in=int(pause + 1))
-    agent = call.headers.get("user-agent", "")
     user = await _user_of(call, given)
     if not user:
         attempts.failed(given.user, call.address)
@@ -67,16 +68,32 @@ async def _sign_in(call: ApiCall) -> Reply:
     call.services.metrics.sign_ins.labels("done").inc()
 
     def begin(connection: Connection) -> Reply:
-        name, secret = new_session(connection, user, call.address, agent, call.now)
-        since = moment(call.now)
-        found = SessionData(name, user, call.address, agent[:200], since, since, current=True)
-        secure = "; Secure" if base_url(call.services.settings, call.services.port).startswith("https:") else ""
-        cookie = (
-            f"{cookie_name(call.services)}={secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age={int(LONGEST)}{secure}"
-        )
+        found, cookie = begun(connection, call, user)
         return Reply(found, headers={"Set-Cookie": cookie})
 
     return await call.change("session.begin", begin, about=user, by=user)
+
+
+def _check_passwords(call: ApiCall) -> None:
+    settings = call.services.settings
+    if not settings.has_passwords and settings.oidc is not None:
+        hint = f"sign in by {settings.oidc.title}"
+        raise ApiProblem("forbidden", "nobody signs in with a password here", hint)
+
+
+def is_secure(call: ApiCall) -> bool:
+    """Whether browsers reach the server by TLS."""
+    return base_url(call.services.settings, call.services.port).startswith("https:")
+
+
+def begun(connection: Connection, call: ApiCall, user: str, issuer: str = "") -> tuple[SessionData, str]:
+    """A new session of a user, and the cookie that its browser is to keep."""
+    agent, since = call.headers.get("user-agent", ""), moment(call.now)
+    name, secret = new_session(connection, user, call.address, agent, call.now, issuer)
+    found = SessionData(name, user, call.address, agent[:200], since, since, current=True)
+    secure = "; Secure" if is_secure(call) else ""
+    cookie = f"{cookie_name(call.services)}={secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age={int(LONGEST)}{secure}"
+    return found, cookie
 
 
 async def _user_of(call: ApiCall, given: SignIn) -> str:
@@ -129,7 +146,16 @@ async def _me(call: ApiCall) -> Reply:
     for project, ensemble in sorted(who.grants):
         name = f"{project}/{ensemble}" if ensemble else project
         projects[name] = tuple(sorted(who.permissions(project, ensemble)))
-    return Reply(MeData(who.kind, who.name, who.project, who.by, tuple(sorted(who.on_server)), projects))
+    farewell = await call.services.database.read(lambda connection: _farewell(connection, who))
+    return Reply(MeData(who.kind, who.name, who.project, who.by, tuple(sorted(who.on_server)), projects, farewell))
+
+
+def _farewell(connection: Connection, who: Principal) -> str:
+    """Where a browser signs out of the provider that has begun its session, "" where none has."""
+    kind, _, name = who.by.partition(" ")
+    asked = select(SESSIONS.c.issuer).where(SESSIONS.c.id == name)
+    is_by_provider = kind == "session" and bool(connection.execute(asked).scalar())
+    return BASE + "/oidc/end" if is_by_provider else ""
 
 
 class NewPassword(Fields, frozen=True):
@@ -142,6 +168,7 @@ class NewPassword(Fields, frozen=True):
 async def _set_password(call: ApiCall) -> Reply:
     given: NewPassword = call.body
     only_user(call)
+    _check_passwords(call)
     user = call.principal.name
     pause = call.services.attempts.pause(user, call.address)
     if pause:
@@ -251,7 +278,7 @@ TABLE = (
         body=SignIn,
         answers=(SessionData,),
         status=201,
-        problems=("bad-credentials",),
+        problems=("bad-credentials", "forbidden"),
     ),
     Route(
         method="GET",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -370,6 +371,9 @@ async def _show(call: ApiCall) -> Reply:
 
 async def _add(call: ApiCall) -> Reply:
     given: NewEnsemble = call.body
+    if given.path and call.services.stores is not None:
+        hint = "put it into the store, where this server finds it: `ordito store import`"
+        raise ApiProblem("forbidden", "this server serves the ensembles of a store, and no directories", hint)
     if bool(given.package) == bool(given.path):
         hint = "give the package of which it is to be made, or the path of one that exists"
         raise ApiProblem("malformed", "an ensemble has either a package or a path", hint)
@@ -412,17 +416,26 @@ async def _make(call: ApiCall, given: NewEnsemble) -> Reply:
         return package_named(connection, call.project, given.package)
 
     digest = await services.database.read(look)
-    folder = services.home / PROJECTS_FOLDER / call.project / "ensembles"
+    stores = services.stores
+    own = services.home / PROJECTS_FOLDER / call.project / "ensembles"
+    folder = stores.places.folder_of(call.project) if stores is not None else own
+    await services.places.bring(digest)
     await asyncio.to_thread(lambda: folder.mkdir(mode=0o700, parents=True, exist_ok=True))
     new, place = folder / f".new-{secrets.token_hex(16)}", folder / given.name
     archive = package_path(services.home, digest)
     asked = msgspec.json.encode(EnsembleCreateAsked(new.name, str(archive)))
     try:
         await services.queries.ask(CREATE.name, str(folder), asked, (str(new), str(archive)))
+        if stores is not None:
+            await asyncio.to_thread(stores.places.take_in, call.project, given.name, new)
+            await asyncio.to_thread(shutil.rmtree, new)
+            await services.places.fresh(str(place))
 
         def add(connection: Connection) -> Reply:
             _check_free(call, connection, given.name)
             package_named(connection, call.project, digest)
+            if stores is not None:
+                return _added(call, connection, given, str(place), digest)
             if place.exists():
                 # What a server has left that was killed at this very moment.
                 put_aside(services.home, call.project, given.name, place)

@@ -21,7 +21,7 @@ from ordito.server.identity.signing_in import by_credentials
 from ordito.server.live.feed import Feed, Item, Place
 from ordito.server.live.topics import LONGEST_CURSOR, OVERALL, Topic, cursor_text, places_in, topic_named
 from ordito.server.permissions import Access, Permission
-from ordito.server.places import directory_of, unknown_ensemble
+from ordito.server.places import directory_of, unknown_ensemble, unknown_project
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Fields, Reply, Route
 
@@ -211,6 +211,10 @@ async def _permitted(call: ApiCall, topic: Topic) -> str:
     if topic.kind in OVERALL:
         return ""
     permissions = call.principal.permissions(topic.project, topic.ensemble)
+    if topic.kind == "project":
+        if Permission.READ not in permissions:
+            raise unknown_project(topic.project)
+        return ""
     if Permission.READ not in permissions:
         raise unknown_ensemble(topic.project, topic.ensemble)
     if _wanted(topic) not in permissions:

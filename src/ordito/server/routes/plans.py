@@ -18,7 +18,7 @@ from ordito.ensemble.job_format import moment
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.results.answer import Asked, UseCase
-from ordito.results.failure import NextStep
+from ordito.results.failure import NextStep, Trouble
 from ordito.results.picture.plan import PLAN_TOPOLOGY, PlanTopologyAsked, PlanTopologyData
 from ordito.results.plan import ChangeData, PlanHead, PlannedEdge, StepRow, WholePlan
 from ordito.results.server_plans import AskedPlan, PlanReport, QueueData, WantedApprovals
@@ -149,9 +149,19 @@ def shown(connection: Connection, call: ApiCall, row: Row[Any]) -> AskedPlan:
         applied_by=row.applied,
         job=row.job or None,
         job_status=row.job_status,
-        problem=problem(row),
+        problem=_problem(call, row),
         allowed=tuple(_allowed(connection, call, row, needed.wanted)),
     )
+
+
+def _problem(call: ApiCall, row: Row[Any]) -> Trouble | None:
+    """Why a plan was not made or not carried out, with the requests that help."""
+    found = problem(row)
+    if found is None:
+        return None
+    known = {"project": row.project, "ensemble": row.ensemble, "plan": row.id}
+    following = call.services.api.ways.with_requests(found.failure.next, known)
+    return msgspec.structs.replace(found, failure=msgspec.structs.replace(found.failure, next=following))
 
 
 def _allowed(connection: Connection, call: ApiCall, row: Row[Any], wanted: Sequence[WantedApprovals]) -> Iterator[str]:

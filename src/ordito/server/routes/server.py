@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 import msgspec
 from sqlalchemy import Connection, func, select, text
 
 from ordito import __version__
+from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_format import moment
-from ordito.results.pages import as_markdown, read_page
+from ordito.results.pages import as_html, as_markdown, read_page
+from ordito.results.report.style import POLICY
 from ordito.server.call import ApiCall, tag_of
 from ordito.server.database.tables import DELIVERIES, EVENTS, PLANS, WEBHOOKS
 from ordito.server.deployers import warning
@@ -22,6 +25,7 @@ from ordito.server.services import keep_settings, kept_settings
 from ordito.server.settings import ChangedSettings, JobSettings, Limits
 
 PLAIN = "text/plain; charset=utf-8"
+HTML = "text/html; charset=utf-8"
 DELIVERY_STATES = ("waiting", "done", "failed")
 
 
@@ -43,11 +47,17 @@ class ServerData(msgspec.Struct, frozen=True):
     banner: str
     """A message to all who use the server, "" for none."""
 
+    provider: str = ""
+    """What people call the provider that signs them in, "" where there is none."""
+
 
 async def _server(call: ApiCall) -> Reply:
     settings = call.services.settings
-    ways, now = ("password", "link", "token"), moment(call.now)
-    about = (settings.limits.body, settings.isolation, settings.banner)
+    provider = settings.oidc
+    kept = ("password", *([] if provider is None else ["oidc"]), "link", "token")
+    ways = tuple(way for way in kept if way != "password" or settings.has_passwords)
+    now = moment(call.now)
+    about = (settings.limits.body, settings.isolation, settings.banner, provider.title if provider is not None else "")
     return Reply(ServerData(__version__, ("v1",), ways, now, *about))
 
 
@@ -57,7 +67,14 @@ async def _problem(call: ApiCall) -> Reply:
         raise ApiProblem(
             "unknown-page", f'there is no problem "{call.path["code"][:80]}"', "`ordito explain` has a list"
         )
-    return Reply("\n".join(as_markdown(page)).encode(), media=PLAIN)
+    varies = {"Vary": "Accept"}
+    if "text/html" in call.headers.get("accept", ""):
+        # It has a style of its own.
+        policy = f"{POLICY}; img-src data:; frame-ancestors 'none'"
+        return Reply(
+            "\n".join(as_html(page)).encode(), headers={**varies, "Content-Security-Policy": policy}, media=HTML
+        )
+    return Reply("\n".join(as_markdown(page)).encode(), headers=varies, media=PLAIN)
 
 
 async def _health(_: ApiCall) -> Reply:
@@ -80,7 +97,15 @@ async def _ready(call: ApiCall) -> Reply:
     if not services.link.is_alive:
         problems.append("the fork server does not run")
     began = time.monotonic()
-    await services.database.read(lambda connection: connection.execute(text("SELECT 1")).scalar())
+    try:
+        await services.database.read(lambda connection: connection.execute(text("SELECT 1")).scalar())
+    except ApiProblem as problem:
+        problems.append(problem.detail)
+    if services.stores is not None:
+        try:
+            await asyncio.to_thread(services.stores.store.check)
+        except EnsembleError as error:
+            problems.append(f"the store: {error.message}")
     if time.monotonic() - began > 5:
         problems.append("the database is slow")
     return Reply(HealthData(not problems, tuple(problems)), 503 if problems else 200)
@@ -105,7 +130,9 @@ def _counted(connection: Connection) -> CountedRows:
 
 
 async def _metrics(call: ApiCall) -> Reply:
-    figures = call.services.metrics.text(await call.services.database.read(_counted), call.now)
+    services = call.services
+    of_store = await asyncio.to_thread(services.stores.figures) if services.stores is not None else None
+    figures = services.metrics.text(await services.database.read(_counted), call.now, of_store)
     return Reply(figures.encode(), media="text/plain; version=0.0.4; charset=utf-8")
 
 
@@ -149,7 +176,7 @@ async def _set_settings(call: ApiCall) -> Reply:
 
 
 async def _openapi(call: ApiCall) -> Reply:
-    return Reply(call.services.openapi())
+    return Reply(call.services.api.openapi())
 
 
 TABLE = (
@@ -172,7 +199,7 @@ TABLE = (
         method="GET",
         path="/problems/{code}",
         access=Access.ANYBODY,
-        summary="What the code of a problem means, and what to do about it, in Markdown.",
+        summary="What the code of a problem means, and what to do about it: in Markdown, or a page for browsers.",
         handler=_problem,
         problems=("unknown-page",),
         verb="explain",

@@ -14,6 +14,7 @@ from ordito.server.routes import (
     known_ensembles,
     live,
     logins,
+    oidc,
     packages,
     plans,
     projects,
@@ -25,6 +26,7 @@ from ordito.server.routes import (
     server,
     service_inputs,
     sources,
+    store,
     users,
     webhooks,
 )
@@ -32,8 +34,10 @@ from ordito.server.routes import (
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
     *about.TABLE,
+    *store.TABLE,
     *identity.TABLE,
     *logins.TABLE,
+    *oidc.TABLE,
     *users.TABLE,
     *projects.TABLE,
     *packages.TABLE,

@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator
 from datetime import datetime
 from functools import partial
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -17,7 +17,8 @@ from ordito.ensemble.job_format import moment
 from ordito.results.served import DeedData, GroupData, LinkData, TokenData, UserData
 from ordito.server.call import NUMBER, TEXT, ApiCall, cursor_of, key_in, tagged
 from ordito.server.database.audit import AuditHead, head
-from ordito.server.database.tables import AUDIT, BINDINGS, LINKS, MEMBERS, SESSIONS, TOKENS, USERS
+from ordito.server.database.tables import AUDIT, BINDINGS, IDENTITIES, LINKS, MEMBERS, SESSIONS, TOKENS, USERS
+from ordito.server.identity.claims import LONGEST_SUBJECT, link
 from ordito.server.identity.principal import GROUP, USER
 from ordito.server.identity.signing_in import new_link
 from ordito.server.names import USER_NAME, UserName
@@ -42,15 +43,21 @@ class UserChange(Fields, frozen=True):
     admin: bool | UnsetType = UNSET
     auditor: bool | UnsetType = UNSET
     disabled: bool | UnsetType = UNSET
+    subject: Annotated[str, msgspec.Meta(max_length=LONGEST_SUBJECT)] | UnsetType = UNSET
+    """As whom the provider knows them that signs people in; "" for no longer."""
+
+
+_USERS = select(USERS, IDENTITIES.c.subject).outerjoin(IDENTITIES, IDENTITIES.c.user == USERS.c.name)
 
 
 def _user(row: Row[Any]) -> UserData:
-    return UserData(row.name, row.admin, row.auditor, row.disabled, bool(row.password), moment(row.created))
+    made = moment(row.created)
+    return UserData(row.name, row.admin, row.auditor, row.disabled, bool(row.password), made, row.subject or "")
 
 
 async def _list(call: ApiCall) -> Reply:
     fields: PageFields = call.query
-    asked = select(USERS).where(USERS.c.name > (key_in(fields.after, TEXT) or "")).order_by(USERS.c.name)
+    asked = _USERS.where(USERS.c.name > (key_in(fields.after, TEXT) or "")).order_by(USERS.c.name)
     rows = await call.services.database.read(lambda c: c.execute(asked.limit(fields.limit + 1)).all())
     after = cursor_of(rows[fields.limit - 1].name) if len(rows) > fields.limit else None
     return Reply(ListPart(tuple(map(_user, rows[: fields.limit])), after))
@@ -61,7 +68,7 @@ async def _show(call: ApiCall) -> Reply:
 
 
 def _row(connection: Connection, name: str) -> Row[Any]:
-    found = connection.execute(select(USERS).where(USERS.c.name == name)).one_or_none()
+    found = connection.execute(_USERS.where(USERS.c.name == name)).one_or_none()
     if found is None:
         raise ApiProblem("unknown-user", f'there is no user "{name[:80]}"', "the list of users has their names")
     return found
@@ -86,11 +93,18 @@ async def _change(call: ApiCall) -> Reply:
     given: UserChange = call.body
     name = call.path["user"]
     values = {field: value for field, value in msgspec.structs.asdict(given).items() if value is not UNSET}
+    provider = call.services.settings.oidc
+    if given.subject is not UNSET and provider is None:
+        hint = "set `oidc` in server.yaml first"
+        raise ApiProblem("malformed", "this server knows no provider that would know the user as a subject", hint)
 
     def change(connection: Connection) -> Reply:
         call.must_match(_user(_row(connection, name)))
-        if values:
-            connection.execute(update(USERS).where(USERS.c.name == name).values(**values))
+        own = {field: value for field, value in values.items() if field != "subject"}
+        if own:
+            connection.execute(update(USERS).where(USERS.c.name == name).values(**own))
+        if isinstance(given.subject, str) and provider is not None:
+            link(connection, provider.issuer, given.subject, name)
         if given.disabled is True:
             _sign_out(connection, name)
         _check_admins(connection)
@@ -120,6 +134,7 @@ async def _remove(call: ApiCall) -> Reply:
         _sign_out(connection, name)
         connection.execute(delete(TOKENS).where(_tokens_of(name)))
         connection.execute(delete(MEMBERS).where(MEMBERS.c.user == name))
+        connection.execute(delete(IDENTITIES).where(IDENTITIES.c.user == name))
         connection.execute(delete(BINDINGS).where((BINDINGS.c.kind == USER) & (BINDINGS.c.who == name)))
         _check_admins(connection)
         return Reply()
@@ -215,15 +230,19 @@ async def _set_group(call: ApiCall) -> Reply:
         raise ApiProblem("malformed", "a group has at least one member", hint)
 
     def change(connection: Connection) -> Reply:
-        present = _group(connection, group)
-        if present is not None:
-            call.must_match(present)
+        before = _group(connection, group)
+        if before is not None:
+            call.must_match(before)
         for user in given.members:
             _row(connection, user)
-        connection.execute(delete(MEMBERS).where(MEMBERS.c.team == group))
-        members = sorted(set(given.members))
-        connection.execute(insert(MEMBERS), [{"team": group, "user": user} for user in members])
-        return tagged(GroupData(group, tuple(members)))
+        of_group = MEMBERS.c.team == group
+        connection.execute(delete(MEMBERS).where(of_group & (MEMBERS.c.issuer == "")))
+        # Whom the provider has put into the group is in it as long as the provider says so.
+        present = set(connection.execute(select(MEMBERS.c.user).where(of_group)).scalars())
+        new = sorted(set(given.members) - present)
+        if new:
+            connection.execute(insert(MEMBERS), [{"team": group, "user": user} for user in new])
+        return tagged(GroupData(group, tuple(sorted({*new, *present}))))
 
     return await call.change("group.set", change, about=group, detail=" ".join(given.members))
 
@@ -330,7 +349,7 @@ TABLE = (
            problems=("exists",)),
     _route("GET", "/users/{user}", "A user.", _show, answers=(UserData,), problems=_UNKNOWN),
     _route("PATCH", "/users/{user}", "Change a user; who is disabled is signed out at once.", _change,
-           body=UserChange, answers=(UserData,), problems=(*_UNKNOWN, "last-admin", *_MATCH)),
+           body=UserChange, answers=(UserData,), problems=(*_UNKNOWN, "last-admin", "exists", *_MATCH)),
     _route("DELETE", "/users/{user}", "Remove a user with their sessions, tokens and roles.", _remove, status=204,
            problems=(*_UNKNOWN, "last-admin")),
     _route("POST", "/users/{user}/reset",

@@ -22,7 +22,7 @@ export function Audit(): ReactNode {
   const text = new URLSearchParams(useSearch()).get("filter") ?? "";
   const [typed, setTyped] = useState(text);
   const { query, wrong } = auditFilters(text, Date.now());
-  const deeds = useParts("GET /audit", { query: { limit: 200, ...query } });
+  const deeds = useParts("GET /audit", { query: { limit: 200, ...query } }, { topics: ["audit"] });
   const [shown, setShown] = useState<DeedData>();
   const filter = (words: string): void => {
     go(words ? `/admin?tab=audit&filter=${encodeURIComponent(words)}` : "/admin?tab=audit", { replace: true });
@@ -125,12 +125,12 @@ function shortened(by: string): string {
 
 /** How the log ends, for who wants to see later whether it still does. */
 function Chain(): ReactNode {
-  const head = useLook("GET /audit/head", {});
+  const head = useLook("GET /audit/head", {}, { topics: ["audit"] });
   return (
     <Wait for={head} title="The end of the log could not be read" lines={1}>
       {({ rows, head: hash }) => (
         <p className="admin-chain">
-          <span>{rows.toLocaleString("en")} rows</span>
+          <span className="figure">{rows.toLocaleString("en")} rows</span>
           <span className="muted">
             <code>ordito server audit verify</code> says on the server whether they are whole; the last hash
           </span>

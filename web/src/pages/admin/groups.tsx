@@ -12,7 +12,7 @@ import { Wait } from "../../parts/wait.tsx";
 
 /** Groups of users, who share the roles that are given to the group. */
 export function Groups(): ReactNode {
-  const groups = useLook("GET /groups", {});
+  const groups = useLook("GET /groups", {}, { topics: ["audit"], when: (action) => action.startsWith("group.") });
   const remove = useChange("DELETE /groups/{group}", ["GET /groups"]);
   const [edited, setEdited] = useState<GroupData>();
   const [gone, setGone] = useState<GroupData>();
@@ -23,7 +23,7 @@ export function Groups(): ReactNode {
     {
       id: "do",
       head: "Actions",
-      width: "11rem",
+      width: "13rem",
       cell: (one) => (
         <span className="row-actions">
           <Action name={`Change ${one.name}`} does={() => setEdited(one)}>

@@ -12,7 +12,7 @@ import { Wait } from "../../parts/wait.tsx";
 
 /** The projects of the server. */
 export function Projects(): ReactNode {
-  const projects = useLook("GET /projects", {});
+  const projects = useLook("GET /projects", {}, { topics: ["audit"], when: (action) => action.startsWith("project.") });
   const make = useChange("POST /projects", ["GET /projects"]);
   const remove = useChange("DELETE /projects/{project}", ["GET /projects"]);
   const [isMaking, setMaking] = useState(false);

@@ -22,7 +22,7 @@ type Asks = { of: UserData; does: "remove" | "reset" | "disable" };
 /** The users of the server, and what administrators do with them. */
 export function Users(): ReactNode {
   const me = useMe();
-  const users = useParts("GET /users", {});
+  const users = useParts("GET /users", {}, { topics: ["audit"], when: (action) => action.startsWith("user.") });
   const store = useQueryClient();
   const remove = useChange("DELETE /users/{user}", ["GET /users"]);
   const reset = useChange("POST /users/{user}/reset", ["GET /users"]);

@@ -13,6 +13,7 @@ import { Field } from "../../parts/form.tsx";
 import { Findings, ProblemPart } from "../../parts/problem.tsx";
 import { Wait } from "../../parts/wait.tsx";
 import type { PageProps } from "../routes.ts";
+import { Differs } from "./differs.tsx";
 import { InputFields } from "./input-fields.tsx";
 import { type Declared, type InputValue, sentOf } from "./inputs.ts";
 import { Notify } from "./notify.tsx";
@@ -205,6 +206,9 @@ function AskForm({ of, workflow, form, ensemble, start }: AskFormProps): ReactNo
           unable={ensemble.allowed.includes("deploy") ? undefined : 'Needs the permission "deploy".'}
           onChoose={setChosen}
         />
+      )}
+      {ofService && may && chosen !== "" && (ensemble.summary?.revision ?? 0) > 0 && (
+        <Differs of={of} to={chosen} environment={environment} />
       )}
       {workflow === "workflow" && <WorkflowChoice of={of} chosen={template} onChoose={(name) => set("name", name)} />}
       {shown.length > 0 && (

@@ -171,7 +171,7 @@ function Hint({ input, more = [] }: { input: ShownInput; more?: readonly string[
   const parts = [
     input.description,
     [typeText(input), ...more].join(", "),
-    present && !isNothing ? (input.from ? `Stays ${present}, ${input.from}` : `Default ${present}`) : "",
+    present && !isNothing ? (input.from ? `stays ${present}, ${input.from}` : `default ${present}`) : "",
   ];
-  return parts.filter(Boolean).join(". ");
+  return parts.filter(Boolean).join(" · ");
 }

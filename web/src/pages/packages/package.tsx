@@ -38,7 +38,7 @@ export default function PackagePage({ params }: PageProps): ReactNode {
 }
 
 function Package({ of, digest }: { of: ProjectData; digest: string }): ReactNode {
-  const found = useLook(ONE, { path: { project: of.name, digest } });
+  const found = useLook(ONE, { path: { project: of.name, digest } }, { topics: [`project:${of.name}`] });
   return (
     <Wait for={found} title="The package could not be read">
       {(data) => (
@@ -108,7 +108,11 @@ function Head({ of, project }: { of: PackageData; project: ProjectData }): React
 
 /** The ensembles that are made of it. */
 function UsedBy({ project, digest }: { project: string; digest: string }): ReactNode {
-  const found = useLook("GET /projects/{project}/ensembles", { path: { project }, query: { limit: 500 } });
+  const found = useLook(
+    "GET /projects/{project}/ensembles",
+    { path: { project }, query: { limit: 500 } },
+    { topics: [`project:${project}`, "ensembles"] },
+  );
   if (!found.data) return <span className="muted">{found.isError ? "could not be found out" : "…"}</span>;
   const users = found.data.data.items.filter((one) => one.package === digest);
   if (!users.length) return <span className="muted">no ensemble</span>;

@@ -34,7 +34,7 @@ const CHOSEN = "ordito.project";
 
 function OfSomeProject(): ReactNode {
   useTitle("Packages");
-  const projects = useLook("GET /projects", {});
+  const projects = useLook("GET /projects", {}, { every: 60 });
   const [wanted, choose] = useChosen("project");
   return (
     <>
@@ -83,10 +83,11 @@ function Packages({ of }: { of: ProjectData }): ReactNode {
   const [text, setText] = useChosen("q");
   const [, go] = useLocation();
   const q = useDeferredValue(text);
-  const packages = useParts("GET /projects/{project}/packages", {
-    path: { project: of.name },
-    query: { q, limit: 200 },
-  });
+  const packages = useParts(
+    "GET /projects/{project}/packages",
+    { path: { project: of.name }, query: { q, limit: 200 } },
+    { topics: [`project:${of.name}`] },
+  );
   const unable = useUnable(of.allowed, of.name);
   return (
     <section className="section" aria-label={`Packages of ${of.name}`}>

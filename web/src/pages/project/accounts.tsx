@@ -17,7 +17,11 @@ type Asks = { account: AccountData; token?: TokenData; does: "token" | "remove" 
 export function Accounts({ project, allowed }: { project: string; allowed: readonly string[] | undefined }): ReactNode {
   const unable = useUnable(allowed, project)("members");
   const isForbidden = allowed !== undefined && !allowed.includes("members");
-  const accounts = useLook(ALL, { path: { project } }, { off: !allowed?.includes("members") });
+  const accounts = useLook(
+    ALL,
+    { path: { project } },
+    { off: isForbidden || !allowed, topics: [`project:${project}`] },
+  );
   const make = useChange("POST /projects/{project}/accounts", [ALL]);
   const remove = useChange("DELETE /projects/{project}/accounts/{account}", [ALL]);
   const makeToken = useChange("POST /projects/{project}/accounts/{account}/tokens", [ALL]);

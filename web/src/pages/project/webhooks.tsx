@@ -25,7 +25,7 @@ const DELIVERIES = "GET /projects/{project}/webhooks/{id}/deliveries";
 export function Webhooks({ project, allowed }: { project: string; allowed: readonly string[] | undefined }): ReactNode {
   const unable = useUnable(allowed, project)("configure");
   const isForbidden = allowed !== undefined && !allowed.includes("configure");
-  const hooks = useLook(ALL, { path: { project } }, { off: !allowed?.includes("configure") });
+  const hooks = useLook(ALL, { path: { project } }, { off: isForbidden || !allowed, topics: [`project:${project}`] });
   const test = useChange("POST /projects/{project}/webhooks/{id}/test", [DELIVERIES]);
   const remove = useChange("DELETE /projects/{project}/webhooks/{id}", [ALL]);
   const [edited, setEdited] = useState<WebhookData | "new">();

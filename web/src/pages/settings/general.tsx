@@ -115,7 +115,7 @@ function Removal({
       <h2 id="removal">Remove</h2>
       <p className="muted">An ensemble of which nothing exists can be removed. Its files are put aside, not deleted.</p>
       <div>
-        <Action className="button danger" does={() => setAsking(true)} unable={unable ?? why}>
+        <Action does={() => setAsking(true)} unable={unable ?? why}>
           Remove the ensemble
         </Action>
       </div>

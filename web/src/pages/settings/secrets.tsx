@@ -7,6 +7,7 @@ import { Empty } from "../../parts/empty.tsx";
 import type { EnsembleNamed } from "../../parts/ensemble-head.tsx";
 import { Field } from "../../parts/form.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
+import { Time } from "../../parts/time.tsx";
 import { Wait } from "../../parts/wait.tsx";
 
 const ALL = "GET /projects/{project}/ensembles/{ensemble}/secrets";
@@ -17,6 +18,7 @@ export function Secrets({ of, unable }: { of: EnsembleNamed; unable: string | un
   const remove = useChange("DELETE /projects/{project}/ensembles/{ensemble}/secrets/{name}", [ALL]);
   const [edited, setEdited] = useState<string>();
   const [gone, setGone] = useState<string>();
+  const last = found.data?.data.last ?? {};
   const columns: Column<string>[] = [
     {
       id: "name",
@@ -26,6 +28,19 @@ export function Secrets({ of, unable }: { of: EnsembleNamed; unable: string | un
       cell: (name) => <span className="mono">{name}</span>,
     },
     { id: "value", head: "Value", cell: () => <span className="muted">never shown</span> },
+    {
+      id: "last",
+      head: "Set here",
+      width: "minmax(10rem, 1fr)",
+      cell: (name) =>
+        last[name] ? (
+          <span>
+            by {last[name].by}, <Time at={last[name].at} inRow />
+          </span>
+        ) : (
+          <span className="muted">by the command</span>
+        ),
+    },
     {
       id: "do",
       head: "Actions",

@@ -50,7 +50,7 @@ def upgrade() -> None:
         "package",
         sa.Column("project", sa.Text(), nullable=False),
         sa.Column("digest", sa.Text(), nullable=False),
-        sa.Column("size", sa.Integer(), nullable=False),
+        sa.Column("size", sa.Integer().with_variant(sa.BigInteger(), "postgresql"), nullable=False),
         sa.Column("summary", sa.Text(), nullable=False),
         sa.Column("who", sa.Text(), nullable=False),
         sa.Column("created", sa.Float(), nullable=False),

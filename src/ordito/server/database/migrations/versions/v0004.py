@@ -14,13 +14,14 @@ MOST_APART = 1.0
 """Seconds by which a token and its row in the audit log differ at most: both have the moment of one request."""
 
 UNKNOWN = (
-    "SELECT id, project, owner, name, created FROM token WHERE project != '' AND (made_by = '' OR instr(made_by, '/'))"
+    "SELECT id, project, owner, name, created FROM token"
+    " WHERE project != '' AND (made_by = '' OR made_by LIKE '%/%') ORDER BY created"
 )
 MADE = (
     "SELECT DISTINCT principal, by FROM audit WHERE action = 'account.token.make' AND outcome = 'done'"
     " AND project = :project AND object = :object AND abs(time - :created) <= :apart"
 )
-KNOWN = "SELECT id, made_by FROM token WHERE made_by != '' AND NOT instr(made_by, '/')"
+KNOWN = "SELECT id, made_by FROM token WHERE made_by != '' AND made_by NOT LIKE '%/%'"
 
 
 def upgrade() -> None:
