@@ -51,8 +51,9 @@ def refuse_other(home: Path) -> None:
     """Raise ``ServerRefused`` for a directory that is no home of a server."""
     over = home / OVER
     if not (home / DATABASE).is_file() and not shared_database(home) and over.is_file():
+        where = over.read_text(encoding="utf-8").strip()
         raise ServerRefused(
-            f"the database of {home} is in the store {over.read_text(encoding='utf-8').strip()}, which is not read here",
+            f"the database of {home} is in the store {where}, which is not read here",
             "name it in server.yaml too, as in `database: { file: address }`, to look at it; it is backed up by the"
             " means of PostgreSQL",
         )
