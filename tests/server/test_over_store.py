@@ -14,7 +14,10 @@ from typing import Any
 import pytest
 
 from ordito.cluster.store import Store
+from ordito.server.database.audit import verified
+from ordito.server.database.database import Database
 from ordito.server.operating.inspecting import verify
+from ordito.server.refused import ServerRefused
 from tests.acceptance.program import environment
 from tests.support.packages import META, META_PLACE, packed, send_package
 from tests.support.serving import ANY_PORT, MANY_REQUESTS, Client, Served, until
@@ -48,6 +51,9 @@ fi
 """
 
 STEPS = [f"{node}_1.Standard.{operation}" for node in ("first", "second") for operation in ("create", "start")]
+
+
+SENT = {"packages", "artifacts"}
 
 
 class Place:
@@ -185,10 +191,13 @@ def test_a_plan_of_one_server_is_carried_out_by_workers_and_followed_at_another(
     # All of it comes again from the beginning, in the same order, at either server.
     again = [collected(client, job) for client in (place.admin, second)]
     assert again[0] == again[1]
+    database = Database(place.store)
+    assert database.read_now(verified).broken == 0
+    database.close()
     for server in place.servers:
-        assert verify(server.home, "").broken == 0
-        kept = [path for path in server.home.rglob("*") if path.is_file()]
-        assert not [path for path in kept if b"canary-9137" in path.read_bytes() and "packages" not in path.parts]
+        # The service itself has it as a default, and is kept as it was sent.
+        kept = [path for path in server.home.rglob("*") if path.is_file() and not SENT & {*path.parts}]
+        assert not [path for path in kept if b"canary-9137" in path.read_bytes()]
 
 
 def approved(place: Place, second: Client) -> Any:
@@ -320,6 +329,12 @@ REFUSED: tuple[tuple[list[str], str], ...] = (
     (["--isolated"], "isolates none"),
     (["--key", ""], "needs the key of its workers"),
 )
+
+
+def test_what_looks_at_a_home_says_that_its_database_is_in_the_store(place: Place) -> None:
+    with pytest.raises(ServerRefused, match="is in the store postgresql://") as refused:
+        verify(place.first.home, "")
+    assert "open-sesame" not in refused.value.message
 
 
 @pytest.mark.parametrize(("words", "why"), REFUSED)

@@ -35,6 +35,7 @@ from ordito.server.database.tables import ENSEMBLES, PLANS, PROJECTS, SERVER_KEY
 from ordito.server.deployers import warning
 from ordito.server.identity.signing_in import new_link, prune
 from ordito.server.names import LONGEST_NAME, NOT_IN_NAMES
+from ordito.server.operating.home import OVER
 from ordito.server.processes.link import ForkLink, GivenToChildren, bare_environment
 from ordito.server.processes.sandbox import BUBBLEWRAP, sandboxed
 from ordito.server.refused import ServerRefused
@@ -121,6 +122,8 @@ def _serve(home: Path, listen: str, ensembles: list[Path], over: OverStore | Non
             sealer = Fernet(key)
             _check_over(settings, over, ensembles)
             database = Database(_database_of(home, settings, over), home)
+            if over is not None and settings.database == SQLITE:
+                (home / OVER).write_text(f"{over.store}\n", encoding="utf-8")
         except OSError as error:
             raise ServerRefused(f"cannot use {home}: {error.strerror or error}") from error
         except DatabaseError as error:

@@ -21,6 +21,9 @@ DATABASE, KEY, LOCK, SETTINGS = "server.db", "key", "lock", "server.yaml"
 PROJECTS = "projects"
 """Where the ensembles of the server are: ``projects/PROJECT/NAME``."""
 
+OVER = "store"
+"""Says over which store a server serves whose database is there."""
+
 SSH_KEYS = "keys"
 NO_HOME = "name the directory that was given to `ordito serve`; without one that is .ordito/server of the ensemble"
 
@@ -46,6 +49,14 @@ def shared_database(home: Path) -> str:
 
 def refuse_other(home: Path) -> None:
     """Raise ``ServerRefused`` for a directory that is no home of a server."""
+    over = home / OVER
+    if not (home / DATABASE).is_file() and not shared_database(home) and over.is_file():
+        where = over.read_text(encoding="utf-8").strip()
+        raise ServerRefused(
+            f"the database of {home} is in the store {where}, which is not read here",
+            "name it in server.yaml too, as in `database: { file: address }`, to look at it; it is backed up by the"
+            " means of PostgreSQL",
+        )
     if not (home / DATABASE).is_file() and not shared_database(home):
         raise ServerRefused(f"{home} is not the home of a server: it has no {DATABASE}", NO_HOME)
 

@@ -16,7 +16,7 @@ import os
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,6 +47,9 @@ T = TypeVar("T")
 FOLDER = "ensembles"
 PAUSE = 0.2
 """Seconds between two looks at what somebody follows."""
+
+CONNECTIONS = 2
+"""How many connections to the store all mirrors of a server share."""
 
 FOLLOWED = 5.0
 """Seconds for which an ensemble is followed after somebody has looked at it."""
@@ -133,7 +136,11 @@ class _Mirror:
             self.layout.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._behind = attach(self.at, self.layout.root)
         # With what closed jobs have told: who follows one reads its file to the end.
-        self._behind.files(self.layout).fetch()
+        try:
+            self._behind.files(self.layout).fetch()
+        finally:
+            # A server looks at hundreds of ensembles.
+            self._behind.rest()
         if self._seen is None or state.job != self._seen.job:
             self._told, self._printed = -1, -1
 
@@ -194,8 +201,8 @@ class StorePlaces:
         self._key = key
         self.folder: Path | None = home / FOLDER
         self._mirrors: dict[str, _Mirror] = {}
-        self._links = threading.local()
-        self._all: list[StoreConnection] = []
+        self._room = threading.BoundedSemaphore(CONNECTIONS)
+        self._idle: list[StoreConnection] = []
         self._task: asyncio.Task[None] | None = None
 
     def folder_of(self, project: str) -> Path:
@@ -213,8 +220,8 @@ class StorePlaces:
             await asyncio.gather(self._task, return_exceptions=True)
         for mirror in self._mirrors.values():
             mirror.let_go()
-        for link in self._all:
-            link.close()
+        while self._idle:
+            self._idle.pop().close()
 
     def stored(self, directory: str) -> StoredAt | None:
         """See ``Places``."""
@@ -235,7 +242,8 @@ class StorePlaces:
     def _refresh(self, mirrors: Sequence[_Mirror], *, has_more: bool) -> None:
         for mirror in mirrors:
             try:
-                mirror.refresh(self._link())
+                with self._linked() as link:
+                    mirror.refresh(link)
             except (EnsembleError, OSError) as error:
                 if not has_more:
                     raise
@@ -261,14 +269,18 @@ class StorePlaces:
         """See ``Places``."""
         path = package_path(self._home, digest)
         if not await asyncio.to_thread(path.exists):
-            await asyncio.to_thread(bring_package, Trees(self._link()), digest, path)
+            await asyncio.to_thread(self._bring, digest, path)
+
+    def _bring(self, digest: str, path: Path) -> None:
+        with self._linked() as link:
+            bring_package(Trees(link), digest, path)
 
     def keep_package(self, digest: str) -> None:
         """Let other servers and the workers have a package that is here. Raises ``EnsembleError``."""
         path = package_path(self._home, digest)
-        trees = Trees(self._link())
-        if trees.missing_blobs([digest]):
-            with explained("read", path):
+        with self._linked() as link, explained("read", path):
+            trees = Trees(link)
+            if trees.missing_blobs([digest]):
                 trees.put_blobs([(digest, path.read_bytes())])
 
     def take_in(self, project: str, name: str, directory: Path) -> None:
@@ -292,16 +304,19 @@ class StorePlaces:
             found = self._mirrors.setdefault(directory, _Mirror(at, Path(directory)))
         return found
 
-    def _link(self) -> StoreConnection:
-        """The connection of this thread."""
-        found: StoreConnection | None = getattr(self._links, "own", None)
-        if found is None:
-            found = self._links.own = StoreConnection(self._store.address, READING)
-            self._all.append(found)
-        return found
+    @contextlib.contextmanager
+    def _linked(self) -> Iterator[StoreConnection]:
+        """One of a few connections that all threads share."""
+        with self._room:
+            link = self._idle.pop() if self._idle else StoreConnection(self._store.address, READING)
+            try:
+                yield link
+            finally:
+                self._idle.append(link)
 
     def _ask(self, doing: str, work: Callable[[Connection], T]) -> T:
-        return self._link().ask(doing, work, _again)
+        with self._linked() as link:
+            return link.ask(doing, work, _again)
 
     async def _follow(self) -> None:
         while True:
