@@ -230,7 +230,7 @@ PROJECTS_VERBS: Mapping[str, VerbEntry] = {
 ENSEMBLES_VERBS: Mapping[str, VerbEntry] = {
     "list": VerbEntry("ensembles", "List the ensembles that you may see."),
     "show": VerbEntry("ensembles", "Show what the server knows of one."),
-    "create": VerbEntry("ensembles", "Add one that is on the server's machine."),
+    "create": VerbEntry("ensembles", "Make one of a package, or add one of the server's machine."),
     "change": VerbEntry("ensembles", "Change the labels of one."),
     "source": VerbEntry("sources", "The repository in git that one follows."),
     "remove": VerbEntry("ensembles", "Let the server forget one."),

@@ -16,6 +16,7 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.vault import KEY_BYTES, cipher, name_of_key, read_key, write_key
 
 BOUND_TO = b"ordito key of an ensemble 1"
+OF_ITEM = b"ordito request of an item 1"
 
 PLAIN, SEALED = b"\0", b"\1"
 """The first byte of what was given to be sealed."""
@@ -111,6 +112,24 @@ class PoolKey:
         key = self._read()
         body = cipher(key).encrypt(base64.b64encode(own), [BOUND_TO, ensemble.encode()])
         return [(PUT_KEY, [(name_of_key(key), body)])]
+
+    def seal_request(self, item: str, request: bytes) -> bytes:
+        """What an item asks for, so that nobody reads it who has only the store. Raises ``EnsembleError``."""
+        if not self._path:
+            raise EnsembleError("what is asked for cannot be sealed without the key of the workers", NAME_IT)
+        return cipher(self._read()).encrypt(request, [OF_ITEM, item.encode()])
+
+    def open_request(self, item: str, body: bytes) -> bytes:
+        """What ``seal_request`` has sealed, of the same item. Raises ``EnsembleError``."""
+        if not self._path:
+            raise EnsembleError(f"item {item} is sealed with the key of the workers", NAME_IT)
+        try:
+            return cipher(self._read()).decrypt(body, [OF_ITEM, item.encode()])
+        except InvalidTag:
+            raise EnsembleError(
+                f"item {item} is sealed with another key than that in {self._path}",
+                "give all servers and workers of the store the same key: --key FILE",
+            ) from None
 
     def _read(self) -> bytes:
         path = Path(self._path)

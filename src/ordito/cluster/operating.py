@@ -29,6 +29,11 @@ SELECT i.pool, i.class, count(*) FILTER (WHERE i.state = 'waiting')::int,
 FROM ordito.item i LEFT JOIN ordito.pool p ON p.name = i.pool WHERE i.state <> 'done' GROUP BY i.pool, i.class
 """
 
+LOST = """
+SELECT count(*) FILTER (WHERE why = 'taken over')::int, count(*)::int FROM ordito.tenure
+WHERE ended > clock_timestamp() - interval '1 hour'
+"""
+
 ATTENTION = "SELECT id, ensemble, pool FROM ordito.item WHERE state = 'attention' ORDER BY at LIMIT 100"
 
 FORGET = "DELETE FROM ordito.worker WHERE name = %(name)s AND lease_until < clock_timestamp() AND cleared"
@@ -95,6 +100,15 @@ def queues(store: Store) -> list[QueueLook]:
     with store.connection() as db:
         found = [QueueLook(*row) for row in db.execute(QUEUES)]
     return sorted(found, key=lambda one: (one.pool, CLASSES.index(one.klass)))
+
+
+def last_hour(store: Store) -> tuple[int, int]:
+    """How many ensembles were taken over within the last hour, of how many that were given back in any way. Raises
+    ``EnsembleError``."""
+    with store.connection() as db:
+        row = db.execute(LOST).fetchone()
+    assert row is not None
+    return int(row[0]), int(row[1])
 
 
 def stuck(store: Store) -> list[tuple[str, str, str]]:

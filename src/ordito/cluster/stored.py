@@ -104,6 +104,10 @@ class StoredEnsemble:
             copy = self.files(layout)
             copy.fetch() if whole else copy.checkout()
 
+    def rest(self) -> None:
+        """Close its connection, until it is needed again."""
+        self._link.close()
+
     def lock(self, layout: Layout, command: str, wait: float) -> EnsembleLock:
         """See ``Backing``."""
         if not self.is_there:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +26,9 @@ LARGEST = MOST_BYTES // 4
 FEW = 2
 """How many questions about many ensembles are asked at a time, so that there is room for those about one."""
 
+STATE = "stored"
+"""The file in `.ordito/` of a mirror that changes with what the store has."""
+
 Reads = tuple[str, ...]
 """What may be read: the directory of an ensemble first."""
 
@@ -37,7 +40,8 @@ def stamp_of(directory: str) -> str:
     journal = layout.journal
     wal = journal.with_name(f"{journal.name}-wal")
     given = (layout.manifest, layout.root / HOSTS_FILE, layout.secrets, layout.inbox)
-    files = (*given, layout.jobs_tsv, journal, wal)
+    # The last one changes with what the store has, where this is a mirror of it.
+    files = (*given, layout.jobs_tsv, journal, wal, layout.private / STATE)
     with within(directory):
         owner = holder(layout) if layout.exists else None
     found = [*(mark_of(path) for path in files), str(owner)]
@@ -66,6 +70,8 @@ class Answers:
         self._few = asyncio.Semaphore(FEW)
         self._kept: OrderedDict[tuple[str, str, bytes], KeptAnswer] = OrderedDict()
         self._size = 0
+        self.fresh: Callable[[str], Awaitable[None]] = _as_it_is
+        """Brings a directory up to date."""
 
     async def of_many(self, look: str, reads: Sequence[Reads], seconds: float) -> list[KeptAnswer | ApiProblem | None]:
         """The answers to a look without parameters about many ensembles, each named by what may be read. Those that are
@@ -117,6 +123,7 @@ class Answers:
         it may read, None for the directory alone; ``mark`` changes with what it depends on besides the stamp. Raises
         ``ApiProblem`` and ``EnsembleError``."""
         parameters = msgspec.json.encode(asked)
+        await self.fresh(directory)
         if not keeps:
             body = await self._queries.ask(look, directory, parameters, reads)
             return KeptAnswer(body, f'"{hashlib.sha256(body).hexdigest()[:20]}"')
@@ -141,6 +148,10 @@ class Answers:
         while self._size > MOST_BYTES:
             _, oldest = self._kept.popitem(last=False)
             self._size -= len(oldest.body)
+
+
+async def _as_it_is(_: str) -> None:
+    pass
 
 
 def _outcome(task: asyncio.Task[KeptAnswer], directory: str) -> KeptAnswer | ApiProblem | None:

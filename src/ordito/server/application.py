@@ -22,7 +22,7 @@ from ordito.server.places import keep_reads, service_place, without_reads
 from ordito.server.problems import ApiProblem
 from ordito.server.route import Route, Ways
 from ordito.server.routes.table import ROUTES
-from ordito.server.services import Api, Services
+from ordito.server.services import RouteIndex, Services
 from ordito.server.settings import base_url
 from ordito.server.web_pages import WebPages
 
@@ -56,7 +56,7 @@ def _openapi() -> bytes:
     return msgspec.json.encode(document(ROUTES))
 
 
-API = Api(_openapi, Ways(ROUTES))
+API = RouteIndex(_openapi, Ways(ROUTES))
 """What routes say about all of them."""
 
 
@@ -116,7 +116,7 @@ def _lifespan(services: Services) -> Callable[[Starlette], AbstractAsyncContextM
         services.sources.stop()
         await services.keeper.stop()
         await services.outbox.stop()
-        await services.leading.stop()
+        await services.stop()
         await services.link.stop(10.0, leaves=bool(services.runners.count))
 
     return running

@@ -11,7 +11,7 @@ import secrets
 import time
 import typing
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 
 import msgspec
@@ -24,11 +24,12 @@ from ordito.ensemble.errors import EnsembleError
 from ordito.server.call import ApiCall, encoded
 from ordito.server.compression import compress, plain_tag
 from ordito.server.connections import check_head, pieces
-from ordito.server.database.tables import ENSEMBLES, PROJECTS
+from ordito.server.database.tables import ENSEMBLES, PACKAGES, PROJECTS
 from ordito.server.identity.principal import Principal
 from ordito.server.identity.signing_in import Credentials, by_credentials, note_use
 from ordito.server.limits import group_of
 from ordito.server.names import hint_at
+from ordito.server.packages import DIGEST
 from ordito.server.permissions import OF_SERVER, Access, Permission
 from ordito.server.places import directory_of, unknown_ensemble, unknown_project
 from ordito.server.problems import FAULT_HINT, ApiProblem
@@ -84,7 +85,7 @@ async def answered(services: Services, routes: Mapping[str, Route], request: Req
         who = call.principal.id if call.who is not None else ""
         _limit(services, call)
         _check_origin(services, request, call)
-        await _permit(call)
+        await _admit(call)
         call.query = _query(request, route)
         if route.stream:
             _check_media(request, route.stream)
@@ -272,6 +273,12 @@ def _check_origin(services: Services, request: Request, call: ApiCall) -> None:
         raise ApiProblem("cross-site", "this request came from a page of another site", "use the pages of this server")
 
 
+async def _admit(call: ApiCall) -> None:
+    """Refuse who may not ask, and bring here what it is about. Raises ``ApiProblem`` and ``EnsembleError``."""
+    await _permit(call)
+    await _bring(call)
+
+
 async def _permit(call: ApiCall) -> None:
     access = call.route.access
     if access is Access.ANYBODY:
@@ -306,6 +313,20 @@ async def _permit_in_project(call: ApiCall, access: Permission) -> None:
         return
     if access not in permissions:
         await _forbid(call, access, f'the owners of the project "{call.project}"')
+
+
+async def _bring(call: ApiCall) -> None:
+    """Bring here what the path names and another machine has. Raises ``ApiProblem`` and ``EnsembleError``."""
+    services = call.services
+    if services.places.folder is None:
+        return
+    if call.ensemble:
+        find = partial(directory_of, project=call.project, ensemble=call.ensemble)
+        await services.places.fresh(await services.database.read(find))
+    if DIGEST.fullmatch(digest := call.path.get("digest", "")):
+        known = select(PACKAGES.c.digest).where((PACKAGES.c.project == call.project) & (PACKAGES.c.digest == digest))
+        if await services.database.read(lambda connection: connection.execute(known).first()) is not None:
+            await services.places.bring(digest)
 
 
 def _names(connection: Connection, call: ApiCall) -> tuple[bool, bool]:

@@ -18,13 +18,14 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import uvicorn
 from cryptography.fernet import Fernet
 from sqlalchemy import Connection, func, insert, select
 from sqlalchemy.exc import DatabaseError
 
+from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.owner import current_user
 from ordito.server.application import API, application
@@ -34,6 +35,7 @@ from ordito.server.database.tables import ENSEMBLES, PLANS, PROJECTS, SERVER_KEY
 from ordito.server.deployers import warning
 from ordito.server.identity.signing_in import new_link, prune
 from ordito.server.names import LONGEST_NAME, NOT_IN_NAMES
+from ordito.server.operating.home import OVER
 from ordito.server.processes.link import ForkLink, GivenToChildren, bare_environment
 from ordito.server.processes.sandbox import BUBBLEWRAP, sandboxed
 from ordito.server.refused import ServerRefused
@@ -43,6 +45,7 @@ from ordito.server.settings import SQLITE, ServerSettings, base_url, read_settin
 
 if TYPE_CHECKING:
     from ordito.cluster.store import Store
+    from ordito.server.stores.stores import Stores
 
 DEFAULT = "default"
 """The project of ensembles that are served where they lie."""
@@ -62,10 +65,18 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--listen", default="")
     parser.add_argument("--ensemble", action="append", default=[])
     parser.add_argument("--open", action="store_true")
+    parser.add_argument("--store", default="")
+    parser.add_argument("--store-file", default="")
+    parser.add_argument("--key", default="")
+    parser.add_argument("--workers", type=int, default=0)
     given = parser.parse_args(arguments)
     try:
         ensembles = [Path(one).absolute() for one in given.ensemble]
-        return _serve(Path(given.home).absolute(), given.listen, ensembles, opens=given.open)
+        home = Path(given.home).absolute()
+        over = None
+        if given.store or given.store_file:
+            over = _store_of(given.store, given.store_file, given.key, given.workers)
+        return _serve(home, given.listen, ensembles, over, opens=given.open)
     except ServerRefused as refusal:
         _say(f"error[{refusal.code}]: {refusal.message}", sys.stderr)
         if refusal.hint:
@@ -73,7 +84,30 @@ def main(arguments: list[str]) -> int:
         return REFUSED
 
 
-def _serve(home: Path, listen: str, ensembles: list[Path], *, opens: bool) -> int:
+class OverStore(NamedTuple):
+    """A store over which a server serves."""
+
+    store: Store
+    key: str
+    """The file with the key of its workers, "" where none was named."""
+
+    workers: int
+    """How many workers of its own the server starts."""
+
+
+def _store_of(address: str, file: str, key: str, workers: int) -> OverStore:
+    try:
+        from ordito.cluster.address import store_at
+    except ModuleNotFoundError as error:
+        hint = "install it: pip install 'ordito[cluster]'"
+        raise ServerRefused(f"a store needs {error.name}", hint, "needs-extra") from error
+    try:
+        return OverStore(store_at(address, file), str(Path(key).absolute()) if key else "", workers)
+    except EnsembleError as error:
+        raise ServerRefused(error.message, error.hint) from error
+
+
+def _serve(home: Path, listen: str, ensembles: list[Path], over: OverStore | None, *, opens: bool) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("alembic").setLevel(logging.WARNING)
     # What the server itself writes is nobody else's; what its children make is as any command would make it.
@@ -86,7 +120,10 @@ def _serve(home: Path, listen: str, ensembles: list[Path], *, opens: bool) -> in
             refuse_unusable(home)
             key = _key(home / "key")
             sealer = Fernet(key)
-            database = Database(_database_of(home, settings))
+            _check_over(settings, over, ensembles)
+            database = Database(_database_of(home, settings, over), home)
+            if over is not None and settings.database == SQLITE:
+                (home / OVER).write_text(f"{over.store}\n", encoding="utf-8")
         except OSError as error:
             raise ServerRefused(f"cannot use {home}: {error.strerror or error}") from error
         except DatabaseError as error:
@@ -106,7 +143,8 @@ def _serve(home: Path, listen: str, ensembles: list[Path], *, opens: bool) -> in
             reads = tuple(str(home / one) for one in settings.reads)
             inherited = GivenToChildren(bare_environment(os.environ, settings.variables), umask)
             link = sandboxed(database, home, inherited, reads) if isolated else ForkLink(inherited)
-            services = Services(home, settings, database, link, sealer, API)
+            stores = _stores(home, over)
+            services = Services(home, settings, database, link, sealer, API, stores)
             services.port = listener.getsockname()[1]
             services.packages.start()
             database.read_now(services.packages.forget_others)
@@ -116,8 +154,41 @@ def _serve(home: Path, listen: str, ensembles: list[Path], *, opens: bool) -> in
                 config.load()
             except OSError as error:
                 raise ServerRefused(f"tls: the certificate and its key cannot be used: {error}") from error
+            if over is not None and over.workers:
+                from ordito.server.stores.stores import own_workers
+
+                stack.enter_context(own_workers(home, over.store, over.key, over.workers))
             _Server(config, services, _link(services), opens=opens).run([listener])
     return 0
+
+
+def _check_over(settings: ServerSettings, over: OverStore | None, ensembles: list[Path]) -> None:
+    """Refuse what does not go together with a store. Raises ``ServerRefused``."""
+    if over is None:
+        return
+    if settings.isolation == BUBBLEWRAP:
+        hint = "take `isolation` out of server.yaml: workers of a user of their own carry out what others ask for"
+        raise ServerRefused("a server over a store begins no operation itself, and isolates none", hint)
+    if not over.key:
+        hint = "`ordito store init --key FILE` makes it; give the same to all servers and workers"
+        raise ServerRefused("a server over a store needs the key of its workers: --key FILE", hint)
+    if not Path(over.key).is_file():
+        raise ServerRefused(f"there is no {over.key}", "bring it from a worker; `ordito store init --key` makes one")
+    if ensembles:
+        hint = "put it into the store: `ordito store import`"
+        raise ServerRefused(f"a server over a store serves no directory, as {ensembles[0]}", hint)
+
+
+def _stores(home: Path, over: OverStore | None) -> Stores | None:
+    if over is None:
+        return None
+    # Without a store nothing of it is imported.
+    from ordito.server.stores.stores import Stores
+
+    try:
+        return Stores(home, over.store, over.key)
+    except EnsembleError as error:
+        raise ServerRefused(error.message, error.hint) from error
 
 
 def _say(text: str, stream: TextIO) -> None:
@@ -158,10 +229,11 @@ def _key(path: Path) -> bytes:
     return found
 
 
-def _database_of(home: Path, settings: ServerSettings) -> Path | Store:
-    """Where the database is, by what the settings say. Raises ``ServerRefused``."""
+def _database_of(home: Path, settings: ServerSettings, over: OverStore | None) -> Path | Store:
+    """Where the database is, by what the settings say; over a store it is in that one unless they name another. Raises
+    ``ServerRefused``."""
     if settings.database == SQLITE:
-        return home / "server.db"
+        return home / "server.db" if over is None else over.store
     try:
         from ordito.server.database.postgres import postgres_of
     except ModuleNotFoundError as error:

@@ -12,17 +12,21 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from cryptography.fernet import Fernet, InvalidToken
 from sqlalchemy import Connection, select
 
 from ordito.base.suggest import nearest
+from ordito.ensemble.files import write_whole
 from ordito.server.database.tables import ENSEMBLES, LABELS, PACKAGES, PLANS, SCHEDULES
 from ordito.server.problems import ApiProblem
+
+if TYPE_CHECKING:
+    from ordito.cluster.trees import Trees
 
 FOLDER = "packages"
 ENDING = ".csar"
@@ -98,6 +102,13 @@ def _names(sealed: bytes, sealer: Fernet, named: tuple[bytes, ...]) -> bool:
     return any(name in request for name in named)
 
 
+def bring_package(trees: Trees, digest: str, path: Path) -> None:
+    """Write a package that a store has to its place. Raises ``EnsembleError``."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for _, body in trees.bodies([digest]):
+        write_whole(path, [body])
+
+
 class NewArchive(msgspec.Struct, frozen=True):
     """An archive that was sent: a file that is not at its place yet."""
 
@@ -113,6 +124,9 @@ class PackageStore:
 
     def __init__(self, home: Path) -> None:
         self._home = home
+        self.kept: Callable[[str], None] = _nobody
+        """Is told of each archive that has come to its place, by its digest."""
+
         self._folder = home / FOLDER
         self.lock = asyncio.Lock()
         """Held by who brings an archive to its place or removes one, until the database says so."""
@@ -148,12 +162,13 @@ class PackageStore:
         return NewArchive(path, digest.hexdigest(), size)
 
     def place(self, archive: NewArchive) -> None:
-        """Bring a new archive to its place."""
+        """Bring a new archive to its place. Raises ``EnsembleError``."""
         path = package_path(self._home, archive.digest)
         path.parent.mkdir(mode=0o700, exist_ok=True)
         if path.exists() and path.stat().st_size == archive.size:
             # The same is there already. Sandboxes that run have just that file, not whichever has its name.
             self.drop(archive)
+            self.kept(archive.digest)
             return
         archive.path.replace(path)
         for folder in (path.parent, self._folder):
@@ -162,6 +177,7 @@ class PackageStore:
                 os.fsync(handle)
             finally:
                 os.close(handle)
+        self.kept(archive.digest)
 
     def drop(self, archive: NewArchive) -> None:
         """Remove a new archive that was not brought to its place."""
@@ -179,6 +195,10 @@ class PackageStore:
             if path.stem not in known:
                 with contextlib.suppress(OSError):
                     path.unlink()
+
+
+def _nobody(_: str) -> None:
+    pass
 
 
 def _write(handle: int, content: bytes, digest: Any) -> None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from cryptography.fernet import Fernet
@@ -29,9 +30,12 @@ from ordito.server.outgoing.sources import GitSources, SourceParts
 from ordito.server.outgoing.webhooks import Webhooks
 from ordito.server.packages import PackageStore
 from ordito.server.plans.files import PlanFiles
-from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
+from ordito.server.plans.keeper import PlanKeeper
+from ordito.server.plans.maker import AT_ONCE
+from ordito.server.plans.parts import PlanParts
 from ordito.server.plans.store import forget_freezes
 from ordito.server.plans.waiting_notices import NoticeParts, WaitingNotices
+from ordito.server.ports import LocalPlaces, Places, Runners
 from ordito.server.processes.link import ForkLink
 from ordito.server.processes.queries import Queries, QueryLimits
 from ordito.server.processes.runners import ForkedRunners
@@ -41,6 +45,9 @@ from ordito.server.schedules.drifts import Drifts
 from ordito.server.schedules.turns import Schedules
 from ordito.server.settings import ChangedSettings, CurrentSettings, ServerSettings, base_url
 from ordito.server.supervisor import Duty, Supervisor
+
+if TYPE_CHECKING:
+    from ordito.server.stores.stores import Stores
 
 PRUNES_EVERY = 600.0
 """Seconds between two rounds in which what is over is forgotten."""
@@ -58,7 +65,7 @@ def keep_settings(connection: Connection, changed: ChangedSettings) -> None:
     connection.execute(insert(SETTINGS).values(name="server", body=msgspec.json.encode(changed).decode()))
 
 
-class Api(msgspec.Struct, frozen=True):
+class RouteIndex(msgspec.Struct, frozen=True):
     """What is said about all routes."""
 
     openapi: Callable[[], bytes]
@@ -77,9 +84,14 @@ class Services:
         database: Database,
         link: ForkLink,
         sealer: Fernet,
-        api: Api,
+        api: RouteIndex,
+        stores: Stores | None = None,
     ) -> None:
         self.api = api
+        self.stores = stores
+        """The store over which it serves, None for the directories of this machine."""
+
+        self.places: Places = stores.places if stores is not None else LocalPlaces()
         self.home = home
         """The directory of the server."""
 
@@ -96,12 +108,16 @@ class Services:
         self._cores = max(2, len(os.sched_getaffinity(0)))
         self.queries = Queries(QueryLimits(self._cores), link)
         self._making = Queries(QueryLimits(AT_ONCE), link)
-        self.runners = ForkedRunners(home / "runs", link)
+        self.queries.stored = self._making.stored = self.places.stored
+        self.runners: Runners = stores.runners if stores is not None else ForkedRunners(home / "runs", link)
         self.answers = Answers(self.queries)
+        self.answers.fresh = self.places.fresh
         self.packages = PackageStore(home)
-        self.plan_files = PlanFiles(home / "plans")
+        if stores is not None:
+            self.packages.kept = stores.places.keep_package
+        self.plan_files = PlanFiles(home / "plans", database)
         self.outbox = OutboxTail(database)
-        self.topics = Topics(self.outbox, asking(self.queries))
+        self.topics = Topics(self.outbox, asking(self.queries), self.places.touch)
         self.rates = Rates(settings.limits.requests, settings.limits.unknown)
         self.attempts = SignInAttempts()
         self.provider = OidcProvider(settings.oidc, lambda: self.settings.egress) if settings.oidc is not None else None
@@ -116,7 +132,8 @@ class Services:
         self.supervisor = Supervisor()
         self.leading = Leading(database)
         self.notices = WaitingNotices(NoticeParts(home, self.current, database, self.runners, self._may_start))
-        self.keeper = self._keeper()
+        self.plan_parts = self._plan_parts()
+        self.keeper = PlanKeeper(self.plan_parts)
         self.leading.begins = self.keeper.wake
         self.webhooks = Webhooks(database, sealer, lambda: base_url(settings, self.port), lambda: self.settings.egress)
         following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, self.current)
@@ -125,33 +142,34 @@ class Services:
         self._add_duties()
         self.use(database.read_now(kept_settings))
 
-    def _keeper(self) -> PlanKeeper:
-        return PlanKeeper(
-            KeeperParts(
-                home=self.home,
-                settings=self.current,
-                database=self.database,
-                sealer=self.sealer,
-                queries=self._making,
-                runners=self.runners,
-                files=self.plan_files,
-                supervisor=self.supervisor,
-                metrics=self.metrics,
-                draining=self.draining,
-                may_start=self._may_start,
-                leads=lambda: self.leading.leads,
-                notices=self.notices,
-            )
+    def _plan_parts(self) -> PlanParts:
+        return PlanParts(
+            home=self.home,
+            settings=self.current,
+            database=self.database,
+            sealer=self.sealer,
+            queries=self._making,
+            runners=self.runners,
+            places=self.places,
+            files=self.plan_files,
+            supervisor=self.supervisor,
+            metrics=self.metrics,
+            draining=self.draining,
+            may_start=self._may_start,
+            leads=lambda: self.leading.leads,
+            notices=self.notices,
         )
 
     def _add_duties(self) -> None:
-        """What the server does by itself, besides keeping plans going."""
+        """What the server does by itself; of several servers the one that leads."""
         schedules = Schedules(self.home, self.database, self.answers, self.sealer, self.keeper.wake)
-        drifts = Drifts(self.home, self.database, self.answers, self.sealer)
         for duty in (self.webhooks.round, schedules.round, self.sources.round):
             self.supervisor.add(self._unless_held(duty))
+        drifts = Drifts(self.home, self.database, self.answers, self.sealer)
         for duty in (self.notices.round, drifts.round, self._prune):
             self.supervisor.add(self._if_leading(duty))
+        if self.stores is not None:
+            self.supervisor.add(self._if_leading(partial(self.stores.serve_all, self.database)))
 
     @property
     def settings(self) -> ServerSettings:
@@ -191,6 +209,14 @@ class Services:
         """Hear of what other servers do, and find out whether this one leads."""
         self.database.follow(self._told)
         await self.leading.start()
+        if self.stores is not None:
+            self.stores.places.start()
+
+    async def stop(self) -> None:
+        """Let others go on."""
+        await self.leading.stop()
+        if self.stores is not None:
+            await self.stores.stop()
 
     def _told(self, tables: frozenset[str] | None) -> None:
         """Go on with what other servers have changed."""

@@ -17,7 +17,7 @@ from tests.support.real.needs import lacking, program
 
 PASSWORD = "open-sesame"
 USER = "shop"
-SETTINGS = ("fsync=off", "shared_buffers=1MB", "max_connections=20", "autovacuum=off", "log_min_messages=fatal")
+SETTINGS = ("fsync=off", "shared_buffers=1MB", "max_connections=40", "autovacuum=off", "log_min_messages=fatal")
 
 
 class Postgres:

@@ -12,6 +12,7 @@ export interface AboutData {
   disk_free: number;
   disk_size: number;
   parts: ComponentData[];
+  store: string;
 }
 
 /** A service account: programs act as it, with tokens. */
@@ -2622,6 +2623,40 @@ export interface StepsAsked {
   printed?: boolean;
 }
 
+/** The items of one class of a pool that are not done. */
+export interface StoreQueue {
+  pool: string;
+  urgency: string;
+  waiting: number;
+  queued: number;
+  running: number;
+  attention: number;
+  oldest: number;
+  held: boolean;
+  has_workers: boolean;
+}
+
+/** The store over which the server serves. */
+export interface StoreStateData {
+  store: string;
+  workers: StoreWorker[];
+  queues: StoreQueue[];
+  stuck: string[];
+  takeovers: number;
+  problems: string[];
+}
+
+/** A worker of the store. */
+export interface StoreWorker {
+  name: string;
+  pool: string;
+  state: string;
+  slots: number;
+  busy: number;
+  version: string;
+  lease: number;
+}
+
 /** What is followed. */
 export interface StreamFields {
   topic?: string[];
@@ -4055,6 +4090,13 @@ export interface Routes {
     query: Record<string, never>;
     body: ChangedSettings;
     answer: SettingsData;
+  };
+  /** The store over which the server serves: its workers, and what waits for them. */
+  "GET /store": {
+    path: Record<string, never>;
+    query: Record<string, never>;
+    body: undefined;
+    answer: StoreStateData;
   };
   /** The users. */
   "GET /users": {

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Engine, Table, UpdateBase, event, inspect
 from sqlalchemy.exc import DBAPIError
 
 from ordito.server.database.sqlite import Sqlite
+from ordito.server.database.tables import HOME
 from ordito.server.problems import ApiProblem
 from ordito.server.refused import ServerRefused
 
@@ -64,10 +65,12 @@ class DatabaseKind(Protocol):
 class Database:
     """The database; ``close`` it at the end."""
 
-    def __init__(self, at: Path | Store) -> None:
-        """Open the file of SQLite, or the PostgreSQL at an address, and bring its tables up to date. Raises
-        ``ServerRefused`` for one of a newer version."""
+    def __init__(self, at: Path | Store, home: Path | None = None) -> None:
+        """Open the file of SQLite, or the PostgreSQL at an address for the server of a ``home``, and bring its tables
+        up to date. Raises ``ServerRefused`` for one of a newer version."""
         self._kind = _kind(at)
+        if home is not None:
+            setattr(self._kind.engine.dialect, HOME, str(home))
         self.is_shared = not isinstance(at, Path)
         """Whether other servers may use it too."""
 

@@ -6,6 +6,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Dialect,
     Float,
     ForeignKeyConstraint,
     Index,
@@ -14,9 +15,33 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    TypeDecorator,
 )
 
 METADATA = MetaData()
+
+
+class InHome(TypeDecorator[str]):
+    """A path. Where several servers share the database, one below the home is kept as seen from there, since each has a
+    home of its own."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """The path as it is kept."""
+        home = getattr(dialect, HOME, "")
+        is_below = bool(home) and value is not None and value.startswith(f"{home}/")
+        return f"{BELOW}{value[len(home) + 1 :]}" if value is not None and is_below else value
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        """The path on this machine."""
+        home = getattr(dialect, HOME, "")
+        return f"{home}/{value[len(BELOW) :]}" if value is not None and home and value.startswith(BELOW) else value
+
+
+HOME, BELOW = "ordito_home", "~/"
+"""The attribute of a dialect that has the home of a server, and how paths below it begin."""
 
 
 def _text(name: str, *, key: bool = False) -> Column[str]:
@@ -138,7 +163,7 @@ ENSEMBLES = Table(
     METADATA,
     _text("project", key=True),
     _text("name", key=True),
-    _text("directory"),
+    Column("directory", InHome, nullable=False),
     _time("created"),
     # JSON: labels by name.
     Column("labels", Text, nullable=False, server_default="{}"),
@@ -194,6 +219,17 @@ PLANS = Table(
     Index("plan_in_state", "state"),
 )
 """What somebody has asked for, from the request to its job."""
+
+PLAN_FILES = Table(
+    "plan_file",
+    METADATA,
+    _text("plan", key=True),
+    # As ``plans/files.py`` names them.
+    _text("kind", key=True),
+    Column("body", LargeBinary, nullable=False),
+    ForeignKeyConstraint(["plan"], ["plan.id"], ondelete="CASCADE"),
+)
+"""The files of plans, where several servers need them."""
 
 APPROVALS = Table(
     "approval",

@@ -114,8 +114,11 @@ Leave = Callable[[FileTail], None]
 class Ensembles:
     """The ensembles that somebody follows."""
 
-    def __init__(self, enter: Enter, leave: Leave, outbox: OutboxTail, ask: AskStatuses) -> None:
-        """``enter`` gives the tail of a file, which ``leave`` takes back."""
+    def __init__(
+        self, enter: Enter, leave: Leave, outbox: OutboxTail, ask: AskStatuses, touch: Callable[[Path], None]
+    ) -> None:
+        """``enter`` gives the tail of a file, which ``leave`` takes back; ``touch`` is told of each look."""
+        self._touch = touch
         self._outbox = outbox
         self._enter = enter
         self._leave = leave
@@ -130,7 +133,7 @@ class Ensembles:
         self._forget()
         found = self._watched.get(directory)
         if found is None:
-            found = _Watched(directory, self._enter, self._leave, self._outbox, self._ask)
+            found = _Watched(directory, self._enter, self._leave, self._outbox, self._ask, self._touch)
             self._watched[directory] = found
         found.enter()
         return found
@@ -153,8 +156,17 @@ class Ensembles:
 class _Watched:
     """An ensemble, looked at again and again while somebody follows it."""
 
-    def __init__(self, directory: str, enter: Enter, leave: Leave, outbox: OutboxTail, ask: AskStatuses) -> None:
+    def __init__(
+        self,
+        directory: str,
+        enter: Enter,
+        leave: Leave,
+        outbox: OutboxTail,
+        ask: AskStatuses,
+        touch: Callable[[Path], None],
+    ) -> None:
         self.directory = directory
+        self._looks = touch
         self.statuses = LiveStatuses(directory, ask, self._tell)
         self._outbox = outbox
         self.layout = Layout(Path(directory))
@@ -209,6 +221,7 @@ class _Watched:
 
     async def _look(self) -> None:
         while True:
+            self._looks(self.layout.root)
             has_lines = await self._pause()
             before, now = self.now, self._present()
             self._take(now)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from bisect import bisect_left
 from collections import deque
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
@@ -24,9 +25,10 @@ class FileTail:
     """A file of whole lines that only grows; its newest lines are kept for those who follow it. Places are offsets of
     bytes behind a line."""
 
-    def __init__(self, path: Path, *, keeps: bool) -> None:
-        """Without ``keeps`` it only tells that the file grows."""
+    def __init__(self, path: Path, *, keeps: bool, touch: Callable[[Path], None]) -> None:
+        """Without ``keeps`` it only tells that the file grows. ``touch`` is told of each look at it."""
         self._keeps = keeps
+        self._touch = touch
         self.path = path
         self.watchers = 0
         self._lines: deque[bytes] = deque()
@@ -81,6 +83,7 @@ class FileTail:
 
     async def _look(self) -> None:
         while True:
+            self._touch(self._ensemble)
             if _size(self.path) > self._end:
                 # What cannot be read now is tried again: nothing is told twice by that.
                 with contextlib.suppress(EnsembleError):

@@ -77,11 +77,13 @@ def topic_named(name: str) -> Topic:
 class Topics:
     """All that is followed now."""
 
-    def __init__(self, outbox: OutboxTail, ask: AskStatuses) -> None:
-        """``ask`` finds out effective statuses."""
+    def __init__(self, outbox: OutboxTail, ask: AskStatuses, touch: Callable[[Path], None]) -> None:
+        """``ask`` finds out effective statuses; ``touch`` is told again and again of each directory in which something
+        is followed."""
         self._outbox = outbox
+        self._touch = touch
         self._tails: dict[Path, FileTail] = {}
-        self._ensembles = Ensembles(self.tail, self.leave, outbox, ask)
+        self._ensembles = Ensembles(self.tail, self.leave, outbox, ask, touch)
         self.streams = 0
         """How many streams are open."""
 
@@ -102,7 +104,7 @@ class Topics:
 
     def tail(self, path: Path, *, keeps: bool = True) -> FileTail:
         """The tail of a file, which is entered; it ``keeps`` the newest lines."""
-        found = self._tails.setdefault(path, FileTail(path, keeps=keeps))
+        found = self._tails.setdefault(path, FileTail(path, keeps=keeps, touch=self._touch))
         found.enter()
         return found
 

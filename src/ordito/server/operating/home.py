@@ -13,13 +13,16 @@ from sqlalchemy import Connection, create_engine, event, select
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import NullPool
 
-from ordito.server.database.tables import ENSEMBLES
+from ordito.server.database.tables import ENSEMBLES, HOME
 from ordito.server.refused import ServerRefused
 from ordito.server.settings import SQLITE, read_settings
 
 DATABASE, KEY, LOCK, SETTINGS = "server.db", "key", "lock", "server.yaml"
 PROJECTS = "projects"
 """Where the ensembles of the server are: ``projects/PROJECT/NAME``."""
+
+OVER = "store"
+"""Says over which store a server serves whose database is there."""
 
 SSH_KEYS = "keys"
 NO_HOME = "name the directory that was given to `ordito serve`; without one that is .ordito/server of the ensemble"
@@ -46,6 +49,14 @@ def shared_database(home: Path) -> str:
 
 def refuse_other(home: Path) -> None:
     """Raise ``ServerRefused`` for a directory that is no home of a server."""
+    over = home / OVER
+    if not (home / DATABASE).is_file() and not shared_database(home) and over.is_file():
+        where = over.read_text(encoding="utf-8").strip()
+        raise ServerRefused(
+            f"the database of {home} is in the store {where}, which is not read here",
+            "name it in server.yaml too, as in `database: { file: address }`, to look at it; it is backed up by the"
+            " means of PostgreSQL",
+        )
     if not (home / DATABASE).is_file() and not shared_database(home):
         raise ServerRefused(f"{home} is not the home of a server: it has no {DATABASE}", NO_HOME)
 
@@ -71,6 +82,7 @@ def looking_at(home: Path) -> Iterator[Connection]:
     from ordito.server.database.postgres import Postgres, postgres_of
 
     kind = Postgres(postgres_of(address), 1)
+    setattr(kind.engine.dialect, HOME, str(home))
     try:
         with kind.engine.connect() as connection:
             yield kind.to_read(connection)
@@ -116,14 +128,14 @@ def ensembles_of(connection: Connection) -> list[KnownEnsemble]:
     return [KnownEnsemble(row[0], row[1], Path(row[2])) for row in connection.execute(asked)]
 
 
-class Serving(msgspec.Struct, frozen=True):
+class ServingHome(msgspec.Struct, frozen=True):
     """A server that runs: its process, and since when, in seconds since the epoch."""
 
     process: int
     since: float
 
 
-def serving(home: Path) -> Serving | None:
+def serving(home: Path) -> ServingHome | None:
     """The server that runs on a home, None where none does. Raises ``ServerRefused``."""
     path = home / LOCK
     try:
@@ -136,7 +148,7 @@ def serving(home: Path) -> Serving | None:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         process = os.read(handle, 32).strip()
-        return Serving(int(process) if process.isdigit() else 0, os.fstat(handle).st_mtime)
+        return ServingHome(int(process) if process.isdigit() else 0, os.fstat(handle).st_mtime)
     finally:
         os.close(handle)
     return None

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, insert, select
 
 from ordito.ensemble.errors import explained
 from ordito.ensemble.files import read, write_whole
-from ordito.server.database.tables import PLANS
+from ordito.server.database.database import Database
+from ordito.server.database.tables import PLAN_FILES, PLANS
 from ordito.server.processes.making import MadePlanData
 from ordito.server.processes.plan_rows import EACH, RowsIndex
 from ordito.source.new_files import open_regular
@@ -29,8 +30,10 @@ PREFIX = "pl_"
 class PlanFiles:
     """The folder of a server in which they lie."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, database: Database | None = None) -> None:
+        """Where several servers share the database, each keeps the files of all there, and copies here."""
         self._folder = folder
+        self._shared = database if database is not None and database.is_shared else None
 
     def keep(self, plan: str, made: MadePlanData) -> None:
         """Write a plan that was made; it is on the disk when this returns. Raises ``EnsembleError``."""
@@ -46,7 +49,17 @@ class PlanFiles:
 
     def read(self, plan: str, kind: str) -> bytes | None:
         """The content of a file; None where it is not there. Raises ``EnsembleError``."""
-        return read(self._path(plan, kind))
+        return self._read(plan, kind)
+
+    def _read(self, plan: str, kind: str) -> bytes | None:
+        found = read(self._path(plan, kind))
+        if found is not None or self._shared is None:
+            return found
+        mine = (PLAN_FILES.c.plan == plan) & (PLAN_FILES.c.kind == kind)
+        kept = self._shared.read_now(lambda c: c.execute(select(PLAN_FILES.c.body).where(mine)).scalar())
+        if kept is not None:
+            self._write_here(plan, kind, kept)
+        return kept
 
     def keep_rows(self, plan: str, found: bytes) -> None:
         """Write the rows of a plan, as ``PlanRows`` gives them. Raises ``EnsembleError``."""
@@ -57,8 +70,8 @@ class PlanFiles:
     def rows(self, plan: str, name: str, begin: int, limit: int) -> tuple[tuple[msgspec.Raw, ...], int] | None:
         """Some rows of one of its lists, and how many that has; None where they are not kept yet. Raises
         ``EnsembleError``."""
-        kept = read(self._path(plan, INDEX))
-        if kept is None:
+        kept = self._read(plan, INDEX)
+        if kept is None or self._read(plan, ROWS) is None:
             return None
         index = msgspec.json.decode(kept, type=dict[str, RowsIndex])[name]
         end = min(begin + limit, index.count)
@@ -75,6 +88,8 @@ class PlanFiles:
         """Remove all files of a plan."""
         for kind in (SHOWN, SAVED, REPORT, DRAWN, ROWS, INDEX):
             self._path(plan, kind).unlink(missing_ok=True)
+        if self._shared is not None:
+            self._shared.write_now(lambda c: c.execute(delete(PLAN_FILES).where(PLAN_FILES.c.plan == plan)))
 
     def forget_others(self, connection: Connection) -> None:
         """Remove the files of plans that are not known: those of ensembles that were removed by a server that was
@@ -87,8 +102,26 @@ class PlanFiles:
                 path.unlink(missing_ok=True)
 
     def _write(self, plan: str, kind: str, content: bytes) -> None:
+        self._write_here(plan, kind, content)
+        if self._shared is None:
+            return
+
+        def keep(connection: Connection) -> None:
+            mine = (PLAN_FILES.c.plan == plan) & (PLAN_FILES.c.kind == kind)
+            connection.execute(delete(PLAN_FILES).where(mine))
+            if plan_is_known(connection, plan):
+                connection.execute(insert(PLAN_FILES).values(plan=plan, kind=kind, body=content))
+
+        self._shared.write_now(keep)
+
+    def _write_here(self, plan: str, kind: str, content: bytes) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(self._path(plan, kind), [content])
 
     def _path(self, plan: str, kind: str) -> Path:
         return self._folder / f"{plan}.{kind}"
+
+
+def plan_is_known(connection: Connection, plan: str) -> bool:
+    """Whether there is such a plan: it may have been removed meanwhile."""
+    return connection.execute(select(PLANS.c.id).where(PLANS.c.id == plan)).first() is not None

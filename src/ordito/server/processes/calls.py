@@ -18,6 +18,21 @@ LONGEST = 1 << 16
 """The longest message, in bytes."""
 
 
+class StoredAt(msgspec.Struct, frozen=True):
+    """Where in a store an ensemble is."""
+
+    address: str
+    """Of the store, which may hold a password."""
+
+    shown: str
+    """How messages call it."""
+
+    project: str
+    name: str
+    key: str
+    """The file with the key of the workers, "" for none."""
+
+
 class Query(msgspec.Struct, frozen=True, tag="query"):
     """Ask a look (``looks.py``) of the ensemble in a directory. Two descriptors come with it: the parameters as JSON,
     and where the answer goes."""
@@ -34,6 +49,9 @@ class Query(msgspec.Struct, frozen=True, tag="query"):
     surroundings: Surroundings
     """What it may reach."""
 
+    stored: StoredAt | None = None
+    """Where the ensemble is, None where it is the directory."""
+
 
 class Run(msgspec.Struct, frozen=True, tag="run"):
     """Carry out a work item. Two descriptors come with it: the item as JSON, and where its news go."""
@@ -43,7 +61,7 @@ class Run(msgspec.Struct, frozen=True, tag="run"):
     """The directory of its ensemble."""
 
 
-class RunnerTask(msgspec.Struct, frozen=True):
+class ForkedTask(msgspec.Struct, frozen=True):
     """What a runner is given: a work item, and what it may reach."""
 
     item: WorkItem
@@ -61,7 +79,7 @@ class Kill(msgspec.Struct, frozen=True, tag="kill"):
 Request = Query | Run | Kill
 
 
-class Ended(msgspec.Struct, frozen=True, tag="ended"):
+class ChildEnded(msgspec.Struct, frozen=True, tag="ended"):
     """A child has ended: with an exit code, or by a signal, then negative."""
 
     number: int
@@ -115,3 +133,22 @@ class Faulty(msgspec.Struct, frozen=True, tag="fault"):
 
 News = Began | Finished | NothingToDo | Already | Suspended | NotDone | Faulty
 NEWS: msgspec.json.Decoder[News] = msgspec.json.Decoder(News)
+
+
+class SealedTask(msgspec.Struct, frozen=True, tag="sealed"):
+    """A ``StoredTask`` as JSON, sealed with the key of the workers: it may hold values of inputs."""
+
+    body: bytes
+
+
+class StoredTask(msgspec.Struct, frozen=True, tag="task"):
+    """A work item that a server lets the workers of a store carry out. Nothing in it names a place of the server."""
+
+    item: WorkItem
+    variables: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    """As in ``Surroundings``."""
+
+    retention: Retention = Retention()
+    packages: tuple[str, ...] = ()
+    """The digests of the packages that it may read, which are in the store under them."""

@@ -14,7 +14,7 @@ import msgspec
 from ordito.app.surroundings import Surroundings, around
 from ordito.results.failure import Trouble
 from ordito.server.problems import FAULT_HINT, ApiProblem
-from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query
+from ordito.server.processes.calls import FAULT, REFUSAL, RESULT, Query, StoredAt
 from ordito.server.processes.link import Died, ForkLink, memory_file
 from ordito.server.processes.looks import CHANGES
 
@@ -43,6 +43,9 @@ class Queries:
         self._places = asyncio.Semaphore(limits.parallel)
         self.busy = 0
         """How many queries run."""
+
+        self.stored: Callable[[str], StoredAt | None] = _nowhere
+        """Says where in a store the ensemble of a directory is."""
 
         self.told: Callable[[str, float], None] = _nobody
         """Is told of each look that was asked, and how many seconds that took."""
@@ -83,7 +86,7 @@ class Queries:
         os.set_blocking(writing, True)
         try:
             surroundings = around(limits.surroundings, places)
-            query = Query(number, look, directory, limits.seconds, limits.memory, surroundings)
+            query = Query(number, look, directory, limits.seconds, limits.memory, surroundings, self.stored(directory))
             ended = self._link.ask(query, (given, writing))
         except Died:
             os.close(reading)
@@ -100,6 +103,10 @@ class Queries:
         finally:
             self._link.forget(number)
         return _read(found, status, look, limits)
+
+
+def _nowhere(_: str) -> StoredAt | None:
+    return None
 
 
 def _nobody(_: str, __: float) -> None:

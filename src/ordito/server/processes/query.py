@@ -44,6 +44,11 @@ def _answer(query: Query, parameters: bytes) -> bytes:
         except FileNotFoundError:
             gone = Failure("no-ensemble", "the directory is not there any more", "put it back, or remove the ensemble")
             return REFUSAL + msgspec.json.encode(Trouble(gone))
+        if query.stored is not None:
+            # Without a store nothing of it is imported.
+            from ordito.server.processes.attached import attach
+
+            attach(query.stored, Path(), Path(query.directory))
         found = look.answer(".", msgspec.json.decode(parameters, type=look.asked))
         found_json: bytes = found.json
         return RESULT + found_json

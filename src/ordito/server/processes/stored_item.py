@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from ordito.app.stores import prepared
+from ordito.app.surroundings import Surroundings, around, enter
 from ordito.app.unattended import carry_out
 from ordito.app.work_items import SEALED_FOR, PlanItem, ResumeItem
 from ordito.app.workflow_run import AlreadyBegun
@@ -30,17 +31,22 @@ from ordito.engine.ports import JobSuspended
 from ordito.ensemble.files import write_whole
 from ordito.ensemble.journal_database import Fenced
 from ordito.ensemble.layout import Layout
+from ordito.ensemble.logs import retain
 from ordito.ensemble.owner import CANCEL, NOW, SUSPEND, ask
 from ordito.ensemble.store import read_ensemble
 from ordito.results.failure import EXPECTED, Failure, Trouble
 from ordito.results.item_outcome import ItemOutcome
+from ordito.server.packages import bring_package, package_path
+from ordito.server.processes.calls import SealedTask, StoredTask
 from ordito.server.processes.runner import plain, trouble_of
 from ordito.source.opening import use_sent
 
 PAUSE = 0.1
 """Seconds between two attempts to ask a job that is about to begin."""
 
-_ITEM: msgspec.json.Decoder[PlanItem | ResumeItem] = msgspec.json.Decoder(PlanItem | ResumeItem)
+_ITEM: msgspec.json.Decoder[SealedTask | PlanItem | ResumeItem] = msgspec.json.Decoder(
+    SealedTask | PlanItem | ResumeItem
+)
 
 
 def run(held: HeldItem) -> ItemEnd:
@@ -70,7 +76,11 @@ def _item(held: HeldItem, directory: str, key: PoolKey) -> PlanItem | ResumeItem
     body = held.item.request
     if body[:1] != b"{":
         body = key.opened(body, held.tenure.ensemble, SEALED_FOR)
-    item = msgspec.structs.replace(_ITEM.decode(body), directory=directory)
+    found = _ITEM.decode(body)
+    if isinstance(found, SealedTask):
+        opened = key.open_request(held.task.item, found.body)
+        found = _confined(msgspec.json.decode(opened, type=StoredTask), held, directory)
+    item = msgspec.structs.replace(found, directory=directory)
     if _has_job(directory, held.task.item):
         return ResumeItem(directory)
     if isinstance(item, PlanItem):
@@ -90,6 +100,21 @@ def _package(held: HeldItem, digest: str, name: str) -> str:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(path, [content])
     return str(path)
+
+
+def _confined(task: StoredTask, held: HeldItem, directory: str) -> PlanItem | ResumeItem:
+    """The item of a server, which reaches nothing but what the server permits: for the rest of this process."""
+    item = task.item
+    assert isinstance(item, PlanItem | ResumeItem)
+    # They lie as they do at the server, so that what names one names it here too.
+    paths = {digest: package_path(held.home, digest) for digest in task.packages}
+    for digest, path in paths.items():
+        if not path.exists():
+            with closing(StoreConnection(held.task.address)) as link:
+                bring_package(Trees(link), digest, path)
+    enter(around(Surroundings((), variables=task.variables, hosts=task.hosts), (directory, *map(str, paths.values()))))
+    retain(task.retention)
+    return item
 
 
 def _has_job(directory: str, item: str) -> bool:

@@ -54,6 +54,8 @@ class AboutData(msgspec.Struct, frozen=True):
 
     disk_size: int
     parts: tuple[ComponentData, ...]
+    store: str = ""
+    """The address of the store over which it serves, "" for none."""
 
 
 async def _about(call: ApiCall) -> Reply:
@@ -61,7 +63,8 @@ async def _about(call: ApiCall) -> Reply:
     database = await call.services.database.read(_database)
     parts = await asyncio.to_thread(lambda: (*sorted(_distributions(), key=_by_name), *_web_parts(FOLDER)))
     about = (__version__, platform.python_version(), f"{platform.system()} {platform.release()}", database)
-    return Reply(AboutData(*about, disk.free, disk.total, parts))
+    store = call.services.stores.store if call.services.stores is not None else ""
+    return Reply(AboutData(*about, disk.free, disk.total, parts, str(store)))
 
 
 def _database(connection: Connection) -> str:

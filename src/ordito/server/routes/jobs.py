@@ -16,8 +16,8 @@ from sqlalchemy import Connection, select
 from ordito.app.job.jobs import INTERRUPTED, RUNNING
 from ordito.app.work_items import ResumeItem
 from ordito.engine.messages import CANCELLED
+from ordito.ensemble.backing import backing_of
 from ordito.ensemble.errors import EnsembleError
-from ordito.ensemble.journal import read_journal
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import holder
 from ordito.ensemble.owner import CANCEL, NOW, ask
@@ -61,7 +61,10 @@ async def _cancel(call: ApiCall) -> Reply:
         return kept
     try:
         by = Author(call.principal.kind, call.principal.id).shown
-        is_heard = await asyncio.to_thread(ask, layout, job, NOW if given.now else CANCEL, by)
+        how = NOW if given.now else CANCEL
+        is_heard = await asyncio.to_thread(call.services.places.cancel, directory, job, how)
+        if is_heard is None:
+            is_heard = await asyncio.to_thread(ask, layout, job, how, by)
         if not is_heard:
             # Nobody listens: it was interrupted, or is being closed.
             await _must_be_free(layout)
@@ -92,8 +95,8 @@ async def _resume(call: ApiCall) -> Reply:
 
 
 async def _start(call: ApiCall, item: ResumeItem) -> None:
-    task = await call.services.keeper.task_of(item, call.project, call.ensemble)
-    if not call.services.runners.start(f"resume-{call.project}.{call.ensemble}", task):
+    task = await call.services.plan_parts.task_of(item, call.project, call.ensemble)
+    if not await call.services.runners.start(f"resume-{call.project}.{call.ensemble}", task):
         raise ApiProblem("locked", "somebody has just begun to work on this ensemble", "look at it again", again_in=2)
 
 
@@ -121,7 +124,7 @@ async def _open_job(call: ApiCall) -> tuple[str, str]:
 def _unfinished(layout: Layout) -> str:
     """The job that has not ended, "" for none. Raises ``EnsembleError``."""
     with within(layout.root):
-        journal = read_journal(layout)
+        journal = backing_of(layout).read_journal(layout)
         if journal is None:
             return ""
         with journal:

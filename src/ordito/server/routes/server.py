@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 import msgspec
 from sqlalchemy import Connection, func, select, text
 
 from ordito import __version__
+from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.job_format import moment
 from ordito.results.pages import as_html, as_markdown, read_page
 from ordito.results.report.style import POLICY
@@ -95,7 +97,15 @@ async def _ready(call: ApiCall) -> Reply:
     if not services.link.is_alive:
         problems.append("the fork server does not run")
     began = time.monotonic()
-    await services.database.read(lambda connection: connection.execute(text("SELECT 1")).scalar())
+    try:
+        await services.database.read(lambda connection: connection.execute(text("SELECT 1")).scalar())
+    except ApiProblem as problem:
+        problems.append(problem.detail)
+    if services.stores is not None:
+        try:
+            await asyncio.to_thread(services.stores.store.check)
+        except EnsembleError as error:
+            problems.append(f"the store: {error.message}")
     if time.monotonic() - began > 5:
         problems.append("the database is slow")
     return Reply(HealthData(not problems, tuple(problems)), 503 if problems else 200)
@@ -120,7 +130,9 @@ def _counted(connection: Connection) -> CountedRows:
 
 
 async def _metrics(call: ApiCall) -> Reply:
-    figures = call.services.metrics.text(await call.services.database.read(_counted), call.now)
+    services = call.services
+    of_store = await asyncio.to_thread(services.stores.figures) if services.stores is not None else None
+    figures = services.metrics.text(await services.database.read(_counted), call.now, of_store)
     return Reply(figures.encode(), media="text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -14,6 +14,7 @@ from ordito.server.routes import (
     known_ensembles,
     live,
     logins,
+    new_ensembles,
     oidc,
     packages,
     plans,
@@ -26,6 +27,7 @@ from ordito.server.routes import (
     server,
     service_inputs,
     sources,
+    store,
     users,
     webhooks,
 )
@@ -33,6 +35,7 @@ from ordito.server.routes import (
 ROUTES: tuple[Route, ...] = (
     *server.TABLE,
     *about.TABLE,
+    *store.TABLE,
     *identity.TABLE,
     *logins.TABLE,
     *oidc.TABLE,
@@ -40,6 +43,7 @@ ROUTES: tuple[Route, ...] = (
     *projects.TABLE,
     *packages.TABLE,
     *known_ensembles.TABLE,
+    *new_ensembles.TABLE,
     *removal.TABLE,
     *ensembles.TABLE,
     *given.TABLE,

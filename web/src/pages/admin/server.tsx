@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { AboutData, ComponentData } from "../../api/types.ts";
+import type { AboutData, ComponentData, StoreQueue, StoreStateData, StoreWorker } from "../../api/types.ts";
 import { useLook } from "../../api/use.ts";
 import { Facts } from "../../parts/facts.tsx";
 import { FreezePart } from "../../parts/freeze.tsx";
@@ -12,7 +12,7 @@ import { Settings } from "./server-settings.tsx";
 
 /** How the server is, how it is set, and what it is made of. */
 export function ServerState(): ReactNode {
-  const about = useLook("GET /about", {});
+  const about = useLook("GET /about", {}, { every: 60 });
   const settings = useLook("GET /settings", {});
   return (
     <>
@@ -23,6 +23,7 @@ export function ServerState(): ReactNode {
           {(data) => <Machine of={data} />}
         </Wait>
       </section>
+      {about.data?.data.store && <StorePart />}
       <FreezePart does="Freeze everything" about="Nothing begins on the whole server. Jobs that run go on." />
       <Wait for={settings} title="The settings could not be read">
         {(data, { etag }) => <Settings of={data} etag={etag} />}
@@ -38,6 +39,74 @@ export function ServerState(): ReactNode {
     </>
   );
 }
+
+/** The store over which the server serves. */
+function StorePart(): ReactNode {
+  const store = useLook("GET /store", {}, { topics: ["ensembles"] });
+  return (
+    <section className="section" aria-labelledby="store">
+      <h2 id="store">Store</h2>
+      <Wait for={store} title="It could not be found out how the store is">
+        {(data) => <StoreState of={data} />}
+      </Wait>
+    </section>
+  );
+}
+
+function StoreState({ of }: { of: StoreStateData }): ReactNode {
+  return (
+    <>
+      <Facts
+        rows={[
+          ["Address", of.store],
+          ["Taken over", `${of.takeovers} ensembles within the last hour`],
+        ]}
+      />
+      {of.problems.length > 0 && (
+        <ul>
+          {of.problems.map((one) => (
+            <li key={one}>
+              <Status of={one} tone="degraded" />
+            </li>
+          ))}
+        </ul>
+      )}
+      <Table label="Workers" columns={WORKERS} rows={of.workers} keyOf={({ name, version }) => `${name} ${version}`} />
+      <Table
+        label="What waits for workers"
+        columns={QUEUES}
+        rows={of.queues}
+        keyOf={({ pool, urgency }) => `${pool} ${urgency}`}
+      />
+    </>
+  );
+}
+
+const TONES: Record<string, "ok" | "pending" | "absent" | "error"> = {
+  ready: "ok",
+  draining: "pending",
+  ended: "absent",
+  lost: "error",
+  silent: "error",
+};
+
+const WORKERS: Column<StoreWorker>[] = [
+  { id: "worker", head: "Worker", width: "minmax(10rem, 2fr)", isName: true, cell: ({ name }) => name },
+  { id: "pool", head: "Pool", cell: ({ pool }) => pool },
+  { id: "state", head: "State", cell: ({ state }) => <Status of={state} tone={TONES[state] ?? "pending"} /> },
+  { id: "busy", head: "At work", cell: ({ busy, slots }) => `${busy} of ${slots}` },
+  { id: "lease", head: "Lease", cell: ({ lease }) => `${Math.round(lease)} s` },
+  { id: "version", head: "Version", cell: ({ version }) => version },
+];
+
+const QUEUES: Column<StoreQueue>[] = [
+  { id: "pool", head: "Pool", width: "minmax(10rem, 2fr)", isName: true, cell: ({ pool }) => pool },
+  { id: "urgency", head: "Class", cell: ({ urgency }) => urgency },
+  { id: "waiting", head: "Waiting", cell: ({ waiting, queued }) => waiting + queued },
+  { id: "running", head: "Running", cell: ({ running }) => running },
+  { id: "attention", head: "Stuck", cell: ({ attention }) => attention },
+  { id: "oldest", head: "Oldest waits", cell: ({ oldest }) => `${Math.round(oldest)} s` },
+];
 
 interface Health {
   well: boolean;

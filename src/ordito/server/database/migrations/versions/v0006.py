@@ -23,3 +23,11 @@ def upgrade() -> None:
         sa.Column("digest", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("digest"),
     )
+    op.create_table(
+        "plan_file",
+        sa.Column("plan", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(["plan"], ["plan.id"], ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("plan", "kind"),
+    )

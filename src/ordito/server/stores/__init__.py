@@ -1,0 +1,1 @@
+"""A server over a store: ensembles, jobs and packages that are in no directory of its own."""
