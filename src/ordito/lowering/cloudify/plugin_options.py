@@ -1,5 +1,5 @@
-"""What plugins are given: of playbooks what are variables, what is said to the program, and what has no effect; and what
-has none of fabric (sections 16.2, 16.3)."""
+"""What plugins are given: of playbooks what are variables, what is said to the program, and what has no effect; and
+what has none of fabric (sections 16.2, 16.3)."""
 
 from __future__ import annotations
 
