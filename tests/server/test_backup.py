@@ -20,6 +20,7 @@ import msgspec
 import pytest
 
 from ordito.cli.main import run
+from ordito.server.database.tables import BELOW
 from ordito.server.operating.backup import back_up, read_backup
 from ordito.server.operating.inspecting import look, verify
 from ordito.server.operating.restore import restore, resume
@@ -377,7 +378,7 @@ def test_a_restore_that_was_killed_begins_anew(home: Path, tmp_path: Path) -> No
         if (other / RESTORING).exists():
             command = [sys.executable, "-m", "ordito.server", str(other)]
             refused = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-            assert (refused.returncode, "not restored whole" in refused.stderr) == (3, True)
+            assert (refused.returncode, "not restored whole" in refused.stderr) == (3, True), refused.stderr
         elif other.exists() and list(other.iterdir()):
             shutil.rmtree(other)
     restore(tmp_path / "backup", other, resumes=False)
@@ -393,8 +394,10 @@ class Row(msgspec.Struct):
 
 
 def restored_rows(home: Path) -> list[Row]:
-    """Where the ensembles of a home are."""
-    return [Row(*found) for found in rows(home, "SELECT directory FROM ensemble")]
+    """Where the ensembles of a home are: those below it are kept relative to it."""
+    found = rows(home, "SELECT directory FROM ensemble")
+    return [Row(directory.replace(BELOW, f"{home}/", 1) if directory.startswith(BELOW) else directory)
+            for directory, in found]  # fmt: skip
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mount"), reason="only root can make a small disk")

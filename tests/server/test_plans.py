@@ -131,8 +131,11 @@ def state(client: Client, plan: Any) -> str:
 
 
 def reaches(client: Client, plan: Any, *states: str) -> Any:
-    until(lambda: state(client, plan) in states)
-    return client.get(f"{SHOP}/plans/{plan['id']}")
+    """The plan, once it is in one of these states. One that has ended otherwise does not come there any more."""
+    until(lambda: state(client, plan) in states or state(client, plan) not in OPEN)
+    found = client.get(f"{SHOP}/plans/{plan['id']}")
+    assert found["state"] in states, found
+    return found
 
 
 RESTART = {"workflow": "restart", "all": True}

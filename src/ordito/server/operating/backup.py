@@ -107,7 +107,7 @@ def _fill(home: Path, fresh: Path, *, with_keys: bool) -> tuple[Backup, tuple[st
     began = time.time()
     copier = Copier(fresh / CONTENT, with_keys=with_keys)
     copier.database(home / DATABASE, DATABASE)
-    with looking(copier.root / DATABASE) as connection:
+    with looking(copier.root / DATABASE, home) as connection:
         known = ensembles_of(connection)
         tables, chain = version_of(connection), verified(connection)
     copier.enter(DATABASE)

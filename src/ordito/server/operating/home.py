@@ -94,9 +94,11 @@ def looking_at(home: Path) -> Iterator[Connection]:
 
 
 @contextlib.contextmanager
-def looking(path: Path) -> Iterator[Connection]:
-    """A connection to a database that only reads it, as it is. Raises ``ServerRefused`` for a damaged one."""
+def looking(path: Path, home: Path | None = None) -> Iterator[Connection]:
+    """A connection to a database that only reads it, as it is; ``home`` is that of its server, None for the folder in
+    which it lies. Raises ``ServerRefused`` for a damaged one."""
     engine = create_engine(f"sqlite:///{path}", poolclass=NullPool, connect_args={"timeout": 30})
+    setattr(engine.dialect, HOME, str(home or path.parent))
     event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA query_only = ON"))
     try:
         with engine.connect() as connection:

@@ -163,7 +163,7 @@ def _lacking(backup: Backup, home: Path) -> Iterator[str]:
 
 def _changed(home: Path, change: Callable[[Connection], T]) -> T:
     try:
-        database = Database(home / DATABASE)
+        database = Database(home / DATABASE, home)
     except DatabaseError as error:
         raise ServerRefused(f"cannot read {home / DATABASE}: {error.orig}", "restore it from a backup") from error
     try:
