@@ -33,7 +33,8 @@ SMALL = 60
 
 ALONE: Mapping[str, str] = {
     "lowering/cloudify/words.py": "the table of the words of a language, which authors of messages read",
-    "server/routes/table.py": "the table of all routes, which tools and tests read too",
+    "server/routes/store.py": "a table of routes: each resource has one beside the others",
+    "server/stores/watching.py": "how a store is, apart from how it is served: nothing of it waits or is begun",
     "cli/main.py": "what it costs to start is paid by every call, so the way in imports nothing else",
     "cli/waiting_notices.py": "the hook after every verb, of which hardly any has something to do for it",
     "app/review.py": "results import it only where records are changed, since it brings the engine",

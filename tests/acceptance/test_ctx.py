@@ -49,12 +49,13 @@ class Blueprint:
         if hosts is not None and host is not None:
             self.words += ["--hosts", str(write_inventory(home / "hosts.yaml", hosts, [host]))]
             given = {"ip": host.address, "port": host.port, "user": host.user, "key": str(host.key), "method": "remote"}
-        document = {
+        document: dict[str, object] = {
             "tosca_definitions_version": "cloudify_dsl_1_3",
             "imports": ["cloudify/types/types.yaml", *case.get("imports", ())],
             "inputs": {name: {"default": value} for name, value in given.items()},
             **({"plugins": case["plugins"]} if "plugins" in case else {}),
             "node_types": case.get("types", {}),
+            **{name: case[name] for name in ("data_types", "groups", "policies", "labels") if name in case},
             "node_templates": {"vm": VM, **case["nodes"]},
             "outputs": case.get("outputs", {}),
         }
@@ -66,7 +67,7 @@ class Blueprint:
     def run(self, line: str, code: int = 0) -> str:
         """Run a command; returns what it printed."""
         verb, *more = (str(self.folder) if word == "SERVICE" else word for word in shlex.split(line))
-        own = {"validate": [], "output": self.words[:2]}.get(verb, [*self.words, "--yes"])
+        own = {"validate": [], "output": self.words[:2], "describe": self.words[:2]}.get(verb, [*self.words, "--yes"])
         done = ordito(self.home, verb, *more, *own)
         assert done.code == code, done.both
         return done.both

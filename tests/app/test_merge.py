@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ordito.app.inputs.gathered import plain
-from ordito.app.inputs.merge import Merged, merged
+from ordito.app.inputs.merge import MergedDocument, merged
 from ordito.app.inputs.sources import ReadableFiles
 from ordito.app.inputs.user_part import read_user_part
 from ordito.app.place import place_of
@@ -19,7 +19,7 @@ from tests.support.yaml_files import read_yaml
 CASES = read_yaml((Path(__file__).parent / "data" / "merges.yaml").read_text(encoding="utf-8"))
 
 
-def merge(folder: Path, main: str, files: dict[str, str]) -> tuple[Merged, Diagnostics]:
+def merge(folder: Path, main: str, files: dict[str, str]) -> tuple[MergedDocument, Diagnostics]:
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -277,7 +277,8 @@ def test_a_server_that_says_nothing_is_away(browser: Browser, tmp_path: Path) ->
 
 def test_a_server_that_is_away_dims_what_shows(opens: Opens) -> None:
     tab = opens(ADMIN)
-    tab.refuses("/events", 503, "draining", "the server is about to stop", "ask again when it runs again")
+    # So long that it does not come back before somebody says so.
+    tab.refuses("/events", 503, "draining", "the server is about to stop", "ask again later", again_in=600)
     page = tab.open("/")
     expect(page.get_by_role("button", name="offline")).to_be_visible()
     expect(page.locator("html")).to_have_attribute("data-live", "offline")

@@ -165,8 +165,8 @@ def test_a_package_is_sent_and_an_ensemble_made_of_it(shop: Shop, tmp_path: Path
 def test_a_package_says_what_differs_from_what_is_deployed(shop: Shop) -> None:
     workshop, opens = shop
     name = workshop.deployed()
-    other = package("4.0", **{"front: { type: tosca.nodes.Compute, occurrences: [ 1, 12 ] }":
-                              "front: { type: tosca.nodes.Compute }\n    queue: { type: App }"})  # fmt: skip
+    back = "back: { type: tosca.nodes.Compute }"
+    other = package("4.0", **{back: f"{back}\n    queue: {{ type: tosca.nodes.Compute }}"})
     workshop.send(other, "shop:4.0")
     tab = opens("ann")
     page = tab.open(f"/e/default/{name}/ask/upgrade")

@@ -97,6 +97,7 @@ def test_from_a_package_to_its_removal(tabs: tuple[Tab, Tab], workshop_of_all: W
     page.get_by_role("button", name="New rule").click()
     page.get_by_role("checkbox", name="deploy", exact=True).check()
     page.get_by_role("button", name="Set the rule").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_text("Plans for deploy need 1 approval")).to_be_visible()
     page.goto(f"{at}/deploy")
     page.get_by_label("port", exact=True).fill("8088")
@@ -127,7 +128,7 @@ def test_from_a_package_to_its_removal(tabs: tuple[Tab, Tab], workshop_of_all: W
     for form in ("rollback", "undeploy"):
         page.goto(f"{at}/ask/{form}")
         plans(page)
-        applies(page, is_risky=True)
+        applies(page, is_risky=form == "undeploy")
         expect(page.locator(".job-title")).to_contain_text("ok")
     page.goto(f"{at}/revisions")
     expect(page.locator(".ensemble-facts")).to_contain_text("absent")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ordito.cli.main import run
-from ordito.client.connection import Connection
+from ordito.client.connection import ServerConnection
 from ordito.client.errors import ServerError
 from tests.support.serving import Client
 
@@ -70,7 +70,7 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_key(door: tuple[str, typ
     url, there = door
     busy = json.dumps({"code": "busy", "detail": "no", "hint": ""}).encode()
     there.answers += [None, (503, {**PROBLEM, "Retry-After": "0"}, busy), (201, JSON, b'{"id": 1}')]
-    assert Connection(url, "secret").do("POST", "/things", dict[str, int], {"name": "x"}) == {"id": 1}
+    assert ServerConnection(url, "secret").do("POST", "/things", dict[str, int], {"name": "x"}) == {"id": 1}
     keys = {line["Idempotency-Key"] for line in there.seen}
     assert (len(there.seen), len(keys)) == (3, 1)
     assert {line["Authorization"] for line in there.seen} == {"Bearer secret"}
@@ -80,9 +80,9 @@ def test_what_is_gone_after_a_lost_answer_was_removed(door: tuple[str, type[Door
     url, there = door
     gone = json.dumps({"code": "unknown-token", "detail": "no", "hint": ""}).encode()
     there.answers += [None, (404, PROBLEM, gone), (404, PROBLEM, gone)]
-    assert Connection(url).ask("DELETE", "/things/1").status == 204
+    assert ServerConnection(url).ask("DELETE", "/things/1").status == 204
     with pytest.raises(ServerError) as refused:
-        Connection(url).ask("DELETE", "/things/1")
+        ServerConnection(url).ask("DELETE", "/things/1")
     assert refused.value.failure.code == "unknown-token"
 
 
@@ -90,7 +90,7 @@ def test_a_token_is_not_sent_elsewhere(door: tuple[str, type[Door]]) -> None:
     url, there = door
     there.answers += [(302, {"Location": "http://127.0.0.1:1/"}, b"")]
     with pytest.raises(ServerError) as refused:
-        Connection(url, "secret").ask("GET", "/me")
+        ServerConnection(url, "secret").ask("GET", "/me")
     assert refused.value.failure.code == "unreachable-server"
     assert len(there.seen) == 1
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ordito.cli.main import run
-from ordito.client.connection import Connection
+from ordito.client.connection import ServerConnection
 from ordito.client.edits import edited
 from ordito.client.errors import ServerError
 from tests.support.serving import MANY_REQUESTS, Client, Served
@@ -34,15 +34,15 @@ def own(tmp_path_factory: pytest.TempPathFactory, shop: Path) -> Iterator[tuple[
 
 
 @pytest.fixture
-def signed_in(own: tuple[Served, Client], monkeypatch: pytest.MonkeyPatch) -> Connection:
+def signed_in(own: tuple[Served, Client], monkeypatch: pytest.MonkeyPatch) -> ServerConnection:
     """That server, at which commands are signed in."""
     monkeypatch.setenv("ORDITO_SERVER", own[0].url)
     monkeypatch.setenv("ORDITO_TOKEN", own[1].token)
-    return Connection(own[0].url, own[1].token)
+    return ServerConnection(own[0].url, own[1].token)
 
 
 @pytest.fixture
-def ask(signed_in: Connection, capsys: pytest.CaptureFixture[str]) -> Ask:
+def ask(signed_in: ServerConnection, capsys: pytest.CaptureFixture[str]) -> Ask:
     """Gives a command to the server: its result, or its error."""
 
     def ask(*words: str, code: int = 0) -> Any:
@@ -55,7 +55,7 @@ def ask(signed_in: Connection, capsys: pytest.CaptureFixture[str]) -> Ask:
 
 
 @pytest.fixture
-def text(signed_in: Connection, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def text(signed_in: ServerConnection, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     """The text of a command that is given to the server."""
 
     def text(*words: str) -> str:
@@ -248,7 +248,7 @@ def test_the_deployed_service_of_an_ensemble(ask: Ask, text: Callable[..., str],
     assert ask("ensembles", "show", "shop", "--file", "nothing.yaml", code=3)["code"] == "unknown-file"
 
 
-def test_what_others_have_changed_meanwhile_is_said(ask: Ask, signed_in: Connection) -> None:
+def test_what_others_have_changed_meanwhile_is_said(ask: Ask, signed_in: ServerConnection) -> None:
     named = ask("webhooks", "create", "default", HOOK)["id"]
 
     def change(_: bytes) -> object:
@@ -263,7 +263,7 @@ def test_what_others_have_changed_meanwhile_is_said(ask: Ask, signed_in: Connect
     ask("webhooks", "remove", named)
 
 
-def test_what_others_have_changed_in_a_text_is_said(ask: Ask, signed_in: Connection, tmp_path: Path) -> None:
+def test_what_others_have_changed_in_a_text_is_said(ask: Ask, signed_in: ServerConnection, tmp_path: Path) -> None:
     path = "/projects/default/ensembles/shop/spec"
     written = signed_in.get(path, dict[str, str])["text"]
     (tmp_path / "spec.yaml").write_text(f"# from somebody else\n{written}")

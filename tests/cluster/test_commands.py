@@ -185,6 +185,7 @@ def test_a_runner_carries_on_for_its_worker(stored: Stored, calm: Calm, is_lost:
         if is_lost:
             assert (done.returncode, done.stdout) == (77, ""), done.stderr
             doubtful |= stored.in_doubt()
+            stored.forget_holders()
             assert stored.run("jobs", "resume", place="other").code == CODES["continue"]
         else:
             assert (done.returncode, done.stdout) == (0, "failed\n"), done.stderr

@@ -4,147 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
-import msgspec
 import pytest
 
-from ordito.app.work_items import AskedRequest, PlanItem
-from ordito.cluster.items import NewItem, add_item
-from ordito.cluster.store import Store
-from ordito.results.item_outcome import ItemOutcome
-from ordito.work.records import AskedBy
-from tests.acceptance.busy import Busy
-from tests.acceptance.program import LOGGING, completed_twice, environment, log_lines, ordito, overlaps
-from tests.cluster.working import NAME, Stored
+from tests.acceptance.program import ordito
+from tests.cluster.shop import SERVICE, Shop, Started
 from tests.support.serving import until
 
-SERVICE = """\
-tosca_definitions_version: tosca_simple_yaml_1_3
-node_types:
-  two.Node:
-    derived_from: tosca.nodes.Root
-    requirements:
-      - peer: { capability: tosca.capabilities.Node, node: two.Node, occurrences: [ 0, 1 ] }
-    interfaces:
-      Standard:
-        type: tosca.interfaces.node.lifecycle.Standard
-        operations: { create: do.sh, start: do.sh }
-topology_template:
-  node_templates:
-    first: { type: two.Node }
-    second: { type: two.Node, requirements: [ { peer: first } ] }
-"""
-
-GATED = "second_1.Standard.create"
-"""The operation that waits until the gate is there."""
-
-SCRIPT = f"""\
-if [ $ORDITO_STEP = {GATED} ]; then until [ -e "$HOME/gate" ]; do sleep 0.05; done; fi
-"""
-
-STEPS = ["first_1.Standard.create", "first_1.Standard.start", GATED, "second_1.Standard.start"]
-
-LEASE = "2s"
-
-
-class Shop:
-    """A service of two nodes, and its ensemble in a store, which is empty at first."""
-
-    def __init__(self, store: Store, home: Path) -> None:
-        folder = home / "two"
-        folder.mkdir()
-        self.project = Busy(home, folder / "service.yaml", "continue")
-        self.project.service.write_text(SERVICE)
-        (folder / "do.sh").write_text(f"#!/bin/bash\nset -eu\n{LOGGING.format(log=self.project.log)}\n{SCRIPT}")
-        self.stored = Stored(self.project, store)
-        self.ensemble = "e1"
-        store.add_ensemble(self.ensemble, *NAME.split("/"))
-
-    def add(self, item: str, **fields: object) -> None:
-        """Let it be deployed."""
-        asked = AskedRequest("deploy", {"service": str(self.project.service), **fields})
-        request = msgspec.json.encode(PlanItem("", asked, AskedBy("ann")))
-        with self.stored.store.connection() as db:
-            assert add_item(db, NewItem(id=item, ensemble=self.ensemble, kind="plan", request=request))
-
-    def rows(self, query: str) -> Sequence[tuple[object, ...]]:
-        with self.stored.store.connection() as db:
-            return db.execute(query.encode()).fetchall()
-
-    def wait_until_gated(self) -> int:
-        """Wait until the gated operation runs: its process."""
-        begun = until(self._gated, bool)
-        return begun[-1]
-
-    def _gated(self) -> list[int]:
-        return [int(pid) for kind, _, step, pid in log_lines(self.project.log) if (kind, step) == ("begin", GATED)]
-
-    def open(self) -> None:
-        (self.project.home / "gate").touch()
-
-    def ended(self, item: str) -> tuple[object, ItemOutcome]:
-        """Wait for the end of an item: its job and its outcome."""
-        query = f"SELECT job, outcome FROM ordito.item WHERE id = '{item}' AND state = 'done'"
-        job, body = until(lambda: self.rows(query), bool)[0]
-        assert isinstance(body, bytes)
-        return job, msgspec.json.decode(body, type=ItemOutcome)
-
-    def check_once(self) -> None:
-        assert completed_twice(self.project.log) == []
-        assert overlaps(self.project.log) == []
-        assert sorted(step for kind, _, step, _ in log_lines(self.project.log) if kind == "end") == STEPS
-
-
-class CommandWorker:
-    """A worker, started as people start one."""
-
-    def __init__(self, shop: Shop, name: str) -> None:
-        home = shop.project.home
-        words = ["worker", "--store-file", str(shop.stored.address_file), "--home", str(home / name)]
-        words += ["--name", name, "--lease", LEASE, "--poll", "0.1s"]
-        self._log = home / f"{name}.log"
-        with self._log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "ordito", *words], env=environment(home), cwd=home, stdout=log, stderr=log
-            )
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-    def drain(self) -> None:
-        self.process.terminate()
-        assert self.process.wait(60) == 0
-
-    def log(self) -> str:
-        return self._log.read_text()
-
-
-Started = Callable[[str], CommandWorker]
-
-
-@pytest.fixture
-def shop(store: Store, tmp_path: Path) -> Shop:
-    return Shop(store, tmp_path)
-
-
-@pytest.fixture
-def started(shop: Shop) -> Iterator[Started]:
-    """Starts workers, which end with the test."""
-    workers: list[CommandWorker] = []
-
-    def start(name: str) -> CommandWorker:
-        workers.append(CommandWorker(shop, name))
-        return workers[-1]
-
-    yield start
-    for worker in workers:
-        worker.kill()
+CANARY = "canary-in-a-store"
 
 
 @pytest.mark.parametrize("successor", ["one", "other"])
@@ -156,6 +25,7 @@ def test_a_worker_is_killed_and_another_ends_its_job(shop: Shop, started: Starte
     killed.kill()
     if successor == "other":
         os.kill(operation, signal.SIGKILL)
+        shop.workers_lost("one")
     worker = started(successor)
     if successor == "one":
         until(worker.log, lambda text: "takes items" in text)
@@ -249,3 +119,39 @@ def test_an_item_whose_job_has_ended_begins_no_other(shop: Shop, started: Starte
     followed = ordito(shop.project.home, "queue", "follow", "i1", "--store-file", file, "-o", "json")
     assert followed.code == 0, followed.both
     assert json.loads(followed.out)["job"] == job
+
+
+def test_a_job_is_cancelled_from_another_machine(shop: Shop, started: Started) -> None:
+    """As one that runs here: whoever carries it out is asked."""
+    shop.add("i1")
+    started("one")
+    shop.wait_until_gated()
+    asked = shop.stored.run("jobs", "cancel", "--now", place="two")
+    assert asked.code == 0, asked.both
+    _, outcome = shop.ended("i1")
+    assert outcome.status == "cancelled"
+
+
+def test_a_worker_needs_no_files_of_who_asks(shop: Shop, started: Started) -> None:
+    """The service is in the store with the item, and what is sensitive is sealed with the key of the workers."""
+    shop.open()
+    shop.ask_for_a_token()
+    made = ordito(shop.project.home, "store", "init", "--store-file", shop.stored.address_file, "--key", shop.key)
+    assert made.code == 0, made.both
+    words = [*shop.stored.deploying(), "-i", f"token={CANARY}", "--detach", "-o", "json"]
+    refused = shop.stored.run(*words)
+    assert refused.code == 3, refused.both
+    assert "--key FILE" in refused.both
+    left = shop.stored.run(*words, "--key", str(shop.key))
+    assert left.code == 0, left.both
+    item = json.loads(left.out)["item"]
+    shutil.rmtree(shop.project.service.parent)
+    started("one")
+    _, outcome = shop.ended(item)
+    assert (outcome.status, outcome.trouble) == ("ok", None)
+    shop.check_once()
+    assert (shop.project.home / "token").read_text() == CANARY
+    ((request, body),) = shop.rows("SELECT request, outcome FROM ordito.item")
+    for row in (request, body):
+        assert isinstance(row, bytes)
+        assert CANARY.encode() not in row

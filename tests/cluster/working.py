@@ -88,9 +88,9 @@ class Stored:
             return frozenset(steps[number].id for number in open_ones)
 
     def forget_holders(self) -> None:
-        """The leases of all workers have run out, as PostgreSQL has it."""
+        """The leases of all workers have run out, as PostgreSQL has it, and somebody has said that they are off."""
         with self.store.connection() as db:
-            db.execute("UPDATE ordito.worker SET lease_until = clock_timestamp()")
+            db.execute("UPDATE ordito.worker SET lease_until = clock_timestamp(), is_off = true")
 
 
 def as_in_a_directory(found: object) -> object:
@@ -99,4 +99,4 @@ def as_in_a_directory(found: object) -> object:
         return {key: as_in_a_directory(value) for key, value in found.items()}
     if isinstance(found, list):
         return [as_in_a_directory(item) for item in found]
-    return re.sub(r"(\.\./)+busy", "BUSY", found) if isinstance(found, str) else found
+    return re.sub(r"(\.\./)+busy|HOME/busy(?=/service)", "BUSY", found) if isinstance(found, str) else found

@@ -192,7 +192,7 @@ def test_types_are_explained(tmp_path: Path) -> None:
 
 
 def test_the_lifecycle_of_the_bundled_types() -> None:
-    """R-CFY-13-4: each operation that the bundled types have is one of the lifecycle, or is run by name."""
+    """R-CFY-13-4: what the bundled types have is in the lifecycle, or is run by its name."""
     from ordito.instances.lifecycle import INSTALL, UNINSTALL
 
     rows = [placed.row for placed in (*INSTALL, *UNINSTALL)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 import msgspec
 import pytest
@@ -24,7 +25,7 @@ from ordito.work.events import (
     StepSucceeded,
     StepWarning,
 )
-from ordito.work.invocation import Ending, Invocation, Outcome, Progress
+from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress
 from ordito.work.options import JobOptions
 from ordito.work.plan import Action, Plan
 from ordito.work.records import (
@@ -452,7 +453,8 @@ def test_many_steps_without_operation_are_committed_in_turns() -> None:
 
 def in_doubt(plan: Plan) -> Sequence[Record]:
     """The records of a job that was interrupted while its first step was at work."""
-    return [r for r in run(plan).journal.records if isinstance(r, StepStartedRecord | StepProcessRecord)][:2]
+    begun = [r for r in run(plan).journal.records if isinstance(r, StepStartedRecord | StepProcessRecord)]
+    return [record for record in begun if record.step == 0]
 
 
 @pytest.mark.parametrize(
@@ -494,6 +496,49 @@ def test_a_check_that_does_not_end_is_ended_by_cancelling(at_once: bool) -> None
     ran = run(plan, executor, records=in_doubt(plan), questions=["s0"], control=control)
     assert ran.result.status == "cancelled"
     assert "in doubt" in ran.result.failed[0].outcome.message
+
+
+class SilentMachine(FakeExecutor):
+    """Does not say how s0 has ended before s1 has."""
+
+    def __init__(self, world: World, settled: Mapping[str, Outcome] | None = None) -> None:
+        super().__init__(world, settled=settled)
+        self.known = asyncio.Event()
+        end = world.end
+
+        def ended(step: str) -> None:
+            end(step)
+            if step == "s1":
+                self.known.set()
+
+        world.end = ended  # type: ignore[method-assign]
+
+    async def settle(self, doubt: InDoubt) -> Outcome | None:
+        await self.known.wait()
+        return await super().settle(doubt)
+
+
+@pytest.mark.parametrize("left", [Outcome(Ending.SUCCEEDED, outputs={"port": "s0"}), Outcome(Ending.LOST), None])
+def test_a_job_goes_on_while_it_is_found_out_how_a_step_has_ended(left: Outcome | None) -> None:
+    """What depends on the step waits for that: it is not run before, and fails with it where that is not known."""
+    plan = make_plan(3, [(0, 2)])
+    executor = SilentMachine(World(plan), settled={} if left is None else {"s0": left})
+    ran = run(plan, executor, records=in_doubt(plan))
+    is_lost = left is not None and not left.succeeded
+    assert ran.world.completed == ["s1", *(["s0"] if left is None else []), *([] if is_lost else ["s2"])]
+    assert ran.result.status == ("failed" if is_lost else "ok")
+    assert ran.world.faults == []
+
+
+def test_a_step_in_doubt_keeps_its_place() -> None:
+    """With room for two, one other step runs at a time until it is known."""
+    plan = make_plan(4)
+    executor = SilentMachine(World(plan, 2))
+    ran = run(plan, executor, records=in_doubt(plan), options=JobOptions(parallel=2))
+    begun = executor.world.begun
+    assert begun.index("s0") > begun.index("s1")
+    assert ran.result.status == "ok"
+    assert ran.world.most <= 2
 
 
 class AnyWorld(World):

@@ -23,6 +23,7 @@ def test_what_takes_back_what() -> None:
             "post_configure_target",
             "start",
             "poststart",
+            "get_state",
             "install",
             "monitor_start",
         },

@@ -48,6 +48,7 @@ def test_install_in_the_order_of_the_normative_lifecycle() -> None:
         "Standard.start",
         "lifecycle.start",
         "delegate.reach",
+        "host.get_state",
         "Artifact.deploy_on_host",
         *AGENT,
         "lifecycle.poststart",
@@ -60,6 +61,7 @@ def test_a_host_whose_address_comes_with_a_link_is_prepared_after_it() -> None:
     assert [p.row.name for p in INSTALL_REACHED_BY_LINK][16:] == [
         *LINKS,
         "delegate.reach",
+        "host.get_state",
         ARTIFACTS[1],
         *AGENT,
         "lifecycle.poststart",

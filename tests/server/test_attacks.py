@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import resource
 import socket
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.conftest import deployed
+from tests.server.test_packages import send, shop
 from tests.support.serving import MANY_REQUESTS, Client, Served, until
 
 SHOP = "projects/default/ensembles/shop"
@@ -156,6 +158,23 @@ def test_a_full_disk_refuses_changes_and_not_looks(attacked: Attacked) -> None:
     finally:
         resource.prlimit(process, resource.RLIMIT_FSIZE, before)
     assert client.ask("POST", "projects", {"name": "large"}).status == 201
+
+
+def test_a_disk_that_gets_full_in_an_upload_leaves_nothing(attacked: Attacked) -> None:
+    client, process = attacked.client, attacked.server.process.pid
+    packages = attacked.server.home / "packages"
+    large = shop(**{"large.bin": random.Random(5).randbytes(900_000)})
+    before = resource.prlimit(process, resource.RLIMIT_FSIZE)
+    # The database is smaller, so that only the archive is too large.
+    resource.prlimit(process, resource.RLIMIT_FSIZE, (850_000, before[1]))
+    try:
+        refused = send(client, large, "large:1")
+        assert (refused.status, refused.data["code"]) == (503, "no-space"), refused
+        assert "large" not in str(client.get("projects/default/packages"))
+        assert [path for path in packages.rglob("*") if path.is_file()] == []
+    finally:
+        resource.prlimit(process, resource.RLIMIT_FSIZE, before)
+    assert send(client, large, "large:1").status == 201
 
 
 def test_an_ensemble_that_is_gone_and_comes_back(attacked: Attacked) -> None:

@@ -343,14 +343,23 @@ def test_a_backup_that_was_killed_is_none(home: Path, tmp_path: Path) -> None:
         killed_after(operate("backup", home, place), backups, 3 + number * whole // examples(4))
         if not place.exists():
             for left in backups.iterdir():
-                with pytest.raises(ServerRefused) as refused:
-                    restore(left, tmp_path / "again", resumes=False)
-                assert refused.value.code == "damaged-backup"
+                # Where all of it was written, it has only not got its name yet.
+                assert whole_files_in(left) in (0, whole)
         else:
             assert len(read_backup(place).files) >= whole
             shutil.rmtree(place)
     back_up(home, backups / "one", with_keys=False)
     assert [path.name for path in backups.iterdir()] == ["one"]
+
+
+def whole_files_in(place: Path) -> int:
+    """How many files a backup has, 0 where it is refused as damaged."""
+    try:
+        return len(read_backup(place).files)
+    except ServerRefused as refused:
+        if refused.code == "damaged-backup":
+            return 0
+        raise
 
 
 def read_of(home: Path, place: Path) -> Any:

@@ -145,22 +145,25 @@ class Tab:
         """Wait until the page follows what happens."""
         self.page.locator('.live[data-state="live"]').wait_for()
 
-    def answers(self, path: str, data: object, status: int = 200) -> None:
+    def answers(self, path: str, data: object, status: int = 200, again_in: int = 0) -> None:
         """Answer requests of the API for a path, with any query, in the server's place. ``**`` is any part of it."""
 
         def answer(route: Route) -> None:
             media = "application/json" if status < 400 else "application/problem+json"
-            route.fulfill(status=status, content_type=media, body=msgspec.json.encode(data))
+            headers = {"Content-Type": media, **({"Retry-After": str(again_in)} if again_in else {})}
+            route.fulfill(status=status, headers=headers, body=msgspec.json.encode(data))
 
         self.page.route(f"{self.url}{API}{path}", answer)
         self.page.route(f"{self.url}{API}{path}?**", answer)
         if status >= 400:
             self.expected.append("error: Failed to load resource")
 
-    def refuses(self, path: str, status: int, code: str, detail: str, hint: str = "") -> None:
-        """Refuse requests of the API for a path with a problem."""
+    def refuses(self, path: str, status: int, code: str, detail: str, hint: str = "", *, again_in: int = 0) -> None:
+        """Refuse requests of the API for a path with a problem; the page is not to come back for so many seconds."""
         problem = {"type": f"/problems/{code}", "title": code, "status": status, "code": code, "detail": detail}
-        self.answers(path, {**problem, "hint": hint, "next": [], "diagnostics": [], "request_id": "0" * 32}, status)
+        self.answers(
+            path, {**problem, "hint": hint, "next": [], "diagnostics": [], "request_id": "0" * 32}, status, again_in
+        )
 
     def findings(self) -> list[str]:
         """What axe-core finds in the page as it is."""

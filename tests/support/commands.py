@@ -143,7 +143,7 @@ class Commands:
 
     @contextmanager
     def _without_processes(self) -> Iterator[None]:
-        def executors(base: object, area: str) -> tuple[Hands]:
+        def executors(base: object, area: str, *more: object) -> tuple[Hands]:
             return (self.hands,)
 
         with (

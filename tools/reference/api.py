@@ -44,7 +44,7 @@ PARTS = {
     "Users, groups, audit": ("users",),
     "Projects": ("projects",),
     "Packages": ("packages",),
-    "Ensembles": ("known_ensembles", "removal"),
+    "Ensembles": ("known_ensembles", "new_ensembles", "removal"),
     "What is in an ensemble": ("ensembles",),
     "What an ensemble is given": ("given", "service_inputs", "sources"),
     "Plans": ("plans",),

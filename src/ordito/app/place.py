@@ -52,5 +52,10 @@ def place_of(directory: str) -> Place:
 
 
 def relative_to(layout: Layout, path: str) -> str:
-    """A path relative to the current directory, as a path relative to the ensemble's directory."""
+    """A path relative to the current directory, as a path relative to the ensemble's directory; as it is from the root
+    where that is a copy of what a store keeps, of which each machine has one elsewhere."""
+    from ordito.ensemble.backing import backing_of
+
+    if backing_of(layout).is_store:
+        return str(Path(path).absolute())
     return os.path.relpath(Path(path).absolute(), layout.root)

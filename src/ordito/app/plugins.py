@@ -194,6 +194,7 @@ def plugins_of(layout: Layout, inventory: HostInventory, area: str = "") -> Plug
             f"the inventory has a pool of hosts, whose books are a file on this machine, and {shown} is in a store",
             "take the pool out of the inventory, or keep the ensemble in a directory: `ordito store export`",
         )
-    remote = RemoteExecutor(connectors, area)
-    executors = (*local_executors(layout.private / SCRATCH, area), remote)
+    hold = backing_of(layout).hold()
+    remote = RemoteExecutor(connectors, area, hold=hold)
+    executors = (*local_executors(layout.private / SCRATCH, area, hold), remote)
     return Plugins(executors, providers, hands, KnownTargets(providers, inventory.settings), remote, connectors)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import secrets
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from ordito.app.errors import Refused
+from ordito.app.work_items import SEALED_FOR
 from ordito.ensemble.backing import put_behind
 from ordito.ensemble.journal_database import Fenced
 
@@ -69,13 +72,15 @@ def working_copy(request: StoreRequest, turned_away: Callable[[Fenced], None]) -
     this process. Raises ``EnsembleError``."""
     # Without a store nothing of it is imported.
     from ordito.cluster.address import store_at
-    from ordito.cluster.holding import OwnWorker
+    from ordito.cluster.holding import OwnWorker, place_id
     from ordito.cluster.keys import PoolKey
     from ordito.cluster.stored import StoredEnsemble, stored_name
 
     store, name = store_at(request.address, request.file), stored_name(request.ensemble)
-    stored = StoredEnsemble(store, name, OwnWorker(store.address), PoolKey(request.key), turned_away)
-    return prepared(stored, _home(), whole=request.whole)
+    home = _home()
+    worker = OwnWorker(store.address, place=place_id(home))
+    stored = StoredEnsemble(store, name, worker, PoolKey(request.key), turned_away)
+    return prepared(stored, home, whole=request.whole)
 
 
 def prepared(stored: StoredEnsemble, home: Path, *, whole: bool = False) -> str:
@@ -87,12 +92,15 @@ def prepared(stored: StoredEnsemble, home: Path, *, whole: bool = False) -> str:
     return str(layout.root)
 
 
-def queue_item(request: StoreRequest, item: PlanItem, by: str) -> str:
+def queue_item(request: StoreRequest, item: PlanItem, by: str, package: bytes = b"") -> str:
     """Let the workers of a store carry something out with an ensemble of it, which is made there if there is none yet;
-    returns the id of the item. Raises ``EnsembleError``."""
+    ``package`` is the archive of its service, empty for none. Returns the id of the item. Raises ``EnsembleError``."""
     from ordito.cluster.address import store_at
+    from ordito.cluster.connecting import StoreConnection
     from ordito.cluster.items import NewItem, add_item
+    from ordito.cluster.keys import PoolKey
     from ordito.cluster.stored import stored_name
+    from ordito.cluster.trees import Trees
 
     store, name = store_at(request.address, request.file), stored_name(request.ensemble)
     ensemble = store.ensemble_id(name.project, name.name)
@@ -100,7 +108,12 @@ def queue_item(request: StoreRequest, item: PlanItem, by: str) -> str:
         ensemble = secrets.token_hex(8)
         store.add_ensemble(ensemble, name.project, name.name)
     found = secrets.token_hex(8)
-    new = NewItem(id=found, ensemble=ensemble, kind="plan", request=msgspec.json.encode(item), by=by)
+    if package:
+        item = msgspec.structs.replace(item, package=hashlib.sha256(package).hexdigest())
+        with closing(StoreConnection(store.address)) as link:
+            Trees(link).put_blobs([(item.package, package)])
+    body = PoolKey(request.key).sealed(msgspec.json.encode(item), ensemble, SEALED_FOR)
+    new = NewItem(id=found, ensemble=ensemble, kind="plan", request=body, by=by)
     with store.connection() as db:
         add_item(db, new)
     return found

@@ -18,6 +18,9 @@ DEPLOYMENT_WORKFLOWS = ("deploy", "undeploy", "install", "uninstall")
 
 PORT = "tosca.nodes.network.Port"
 
+ABSTRACT = "abstract"
+"""The metadata of node templates whose type is one that only says what others have to offer."""
+
 ENFORCED = frozenset({SCALING, LIFECYCLE_STEP})
 """The types of policies that have an effect without triggers."""
 
@@ -49,6 +52,15 @@ def check_supported(service: Service, diagnostics: Diagnostics) -> None:
                 f"{substituted.file} substitutes",
                 template.span,
                 hint="remove occurrences and instance_count, or give them to the nodes inside of the topology",
+            )
+    for node in service.nodes.values():
+        if node.metadata.get(ABSTRACT) == "true" and not node.existing:
+            diagnostics.error(
+                "abstract-type",
+                f'node template "{node.name}" is of the type {node.type}, which is abstract: it says what is wanted,'
+                " and nothing makes it",
+                node.span,
+                hint="name a type that derives from it and can be made",
             )
     for policy in service.policies.values():
         if is_heeded(service, policy):

@@ -15,6 +15,9 @@ from ordito.work.options import USUAL, JobOptions
 from ordito.work.records import NOBODY, AskedBy
 
 RETRY = "retry"
+SEALED_FOR = "ordito item 1"
+"""What the request of an item in a store is sealed for."""
+
 KINDS: Mapping[str, type[Request]] = {**REQUESTS, RETRY: RetryRequest}
 """The requests that can be asked for, by the names that say which."""
 
@@ -50,6 +53,10 @@ class PlanItem(msgspec.Struct, frozen=True, tag="plan"):
 
     was_seen: bool = False
     """Whether somebody has seen the plan and what it loses, and has said that it is to be carried out."""
+
+    package: str = ""
+    """The digest of the archive of its service, which is in the store with it, "" where the request names the service
+    by its place, or none."""
 
     most_risks: tuple[str, ...] | None = None
     """The risks that a plan that is made anew may have, None for any: rules have been asked about these alone."""

@@ -75,6 +75,8 @@ class Diagnostics:
         """The codes of warnings and notes about what is usual in the language in which the documents are written."""
         self.way: Callable[[Span], tuple[Related, ...]] | None = None
         """Gives the imports by which the document at a place is part of what is read, the nearest first."""
+        self.softened: frozenset[str] = frozenset()
+        """The codes of errors that are warnings until a plan is made."""
         self.errors = 0
         self.reported = 0
 
@@ -154,6 +156,8 @@ class Diagnostics:
     def _add(self, found: Diagnostic, *, kept: bool = False) -> None:
         if found.code in self.unsaid and found.severity is not Severity.ERROR:
             return
+        if found.code in self.softened and found.severity is Severity.ERROR:
+            found = msgspec.structs.replace(found, severity=Severity.WARNING)
         self.reported += 1
         self.errors += found.severity is Severity.ERROR
         if not kept and found.span is not None and found.span.line in found.span.source.guessed:

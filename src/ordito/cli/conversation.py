@@ -155,6 +155,13 @@ class CliConversation:
         self._progress = self._rendering()
         return self._tell
 
+    def say(self, text: str) -> None:
+        """Show a message to people, while a job runs between its events."""
+        if isinstance(self._progress, _Silent):
+            self._session.note(text)
+        else:
+            self._progress.say(text)
+
     def _tell(self, event: Event) -> None:
         event = completed(event, self._session.settings)
         self.ledger(event)

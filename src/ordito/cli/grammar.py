@@ -196,6 +196,7 @@ STORE_VERBS: Mapping[str, VerbEntry] = {
     "init": VerbEntry("store", "Make its tables, and the key of its workers."),
     "upgrade": VerbEntry("store", "Bring its tables up to date."),
     "status": VerbEntry("store", "Show what is in it, and who works on what."),
+    "change": VerbEntry("store", "Change what holds for all who work with it."),
     "import": VerbEntry("store", "Put an ensemble of a directory into it."),
     "export": VerbEntry("store", "Write an ensemble of it into a directory."),
 }
@@ -229,7 +230,7 @@ PROJECTS_VERBS: Mapping[str, VerbEntry] = {
 ENSEMBLES_VERBS: Mapping[str, VerbEntry] = {
     "list": VerbEntry("ensembles", "List the ensembles that you may see."),
     "show": VerbEntry("ensembles", "Show what the server knows of one."),
-    "create": VerbEntry("ensembles", "Add one that is on the server's machine."),
+    "create": VerbEntry("ensembles", "Make one of a package, or add one of the server's machine."),
     "change": VerbEntry("ensembles", "Change the labels of one."),
     "source": VerbEntry("sources", "The repository in git that one follows."),
     "remove": VerbEntry("ensembles", "Let the server forget one."),

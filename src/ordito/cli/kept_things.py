@@ -17,13 +17,13 @@ from ordito.cli.verb import verb
 from ordito.results.answer import Result
 
 if TYPE_CHECKING:
-    from ordito.client.connection import Connection
+    from ordito.client.connection import ServerConnection
 
 
 class RemotePlace(msgspec.Struct, frozen=True):
     """Where a thing is: the server, its path in the API, and how people name it."""
 
-    connection: Connection
+    connection: ServerConnection
     path: str
     shown: str
 

@@ -43,7 +43,8 @@ TO_WORKERS = frozenset({"deploy", "upgrade", "scale", "rollback", "undeploy", "s
 
 ABOUT_STORE = frozenset(
     {
-        *("store init", "store upgrade", "store status", "store import", "store export", "worker", "serve"),
+        *("store init", "store upgrade", "store status", "store change", "store import", "store export", "worker"),
+        "serve",
         *("workers list", "workers drain", "workers lost", "workers forget"),
         *("queue list", "queue hold", "queue release", "queue follow", "queue cancel"),
     }

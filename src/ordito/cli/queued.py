@@ -43,11 +43,12 @@ def queue(session: Session, request: WorkflowRequest, finish: Finish) -> ExitCod
         with read_ensemble(settings.directory) as ensemble:
             before = ensemble.status
         return finish(WorkflowResult(made.proposal if made is not None else None, before), conversation, session)
-    if secret := [name for name, value in made.proposal.inputs.asked.items() if is_sensitive(value)]:
+    secret = [name for name, value in made.proposal.inputs.asked.items() if is_sensitive(value)]
+    if secret and not settings.key:
         raise Refused(
             "local-only",
-            f"what waits in a store is not sealed, and these inputs are sensitive: {listed(secret)}",
-            "give them without --detach once: they are remembered, sealed",
+            f"these inputs are sensitive, and are sealed with the key of the workers in a store: {listed(secret)}",
+            "name its file with --key FILE; `ordito store init --key FILE` makes one",
         )
     conversation.found(made.proposal.diagnostics)
     if not conversation.approve(made.proposal):
@@ -60,11 +61,21 @@ def queue(session: Session, request: WorkflowRequest, finish: Finish) -> ExitCod
         was_seen=not settings.yes,
         most_risks=None if settings.yes else tuple(made.risks),
     )
-    queued = queue_item(store_request(settings, settings.ensemble), item, item.by.by)
+    queued = queue_item(store_request(settings, settings.ensemble), item, item.by.by, _package(request.wanted))
     session.note(f"Item {queued} waits for the workers of the store.")
     session.show(ItemData(queued, "waiting"), lambda one, channel: channel.line(one.item))
     session.next(NextCommand(settings.command("queue", "follow", queued), "wait for its end"))
     return ExitCode.DONE
+
+
+def _package(wanted: Request) -> bytes:
+    """The archive of the service that a command names, which the worker may not have; empty for none."""
+    if not isinstance(wanted, DescriptionRequest) or not wanted.service:
+        return b""
+    from ordito.authoring.package import PackageRequest
+    from ordito.client.packages import archived
+
+    return archived(wanted.service, PackageRequest("", choices=wanted.choices, hooks=wanted.hooks))
 
 
 def _asked(wanted: Request, environment: str | None) -> AskedRequest:

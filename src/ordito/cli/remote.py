@@ -11,7 +11,7 @@ from ordito.app.errors import Refused
 from ordito.cli.settings import GlobalSettings
 
 if TYPE_CHECKING:
-    from ordito.client.connection import Connection
+    from ordito.client.connection import ServerConnection
     from ordito.client.looks import RemoteEnsemble
 
 MOST_NAMED = 12
@@ -22,16 +22,16 @@ class _Named(msgspec.Struct, frozen=True):
     name: str
 
 
-def connection_of(settings: GlobalSettings, verb: str = "this") -> Connection:
+def connection_of(settings: GlobalSettings, verb: str = "this") -> ServerConnection:
     """The server that the command names, signed in as far as a token is known. Raises ``Refused``."""
     check_extra()
-    from ordito.client.connection import Connection
+    from ordito.client.connection import ServerConnection
     from ordito.client.servers import address_of, token_for
 
     if not settings.wanted_server:
         hint = "give --server URL, or set ORDITO_SERVER; `ordito login URL` signs in"
         raise Refused("needs-server", f"{verb} asks a server, and none is named", hint)
-    return Connection(address_of(settings.wanted_server), token_for(settings.wanted_server))
+    return ServerConnection(address_of(settings.wanted_server), token_for(settings.wanted_server))
 
 
 def check_extra() -> None:

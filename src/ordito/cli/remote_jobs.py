@@ -248,6 +248,7 @@ def go_on(
     kept: PlanData | None = None,
 ) -> ExitCode:
     """Wait for approvals and for the turn of a plan that is to be applied, follow its job, and report its end."""
+    ensemble.connection.absence.tell = session.note
     plan = after(ensemble, plan, lambda one: one.state not in (PLANNING, READY))
     if plan.state == WAITING:
         plan = _approved_by_others(session, ensemble, plan)
@@ -339,6 +340,7 @@ def follow_job(
     of = f"{ensemble.project}/{ensemble.name}/{job}"
     topics = [f"job:{of}", *([f"log:{of}"] if conversation.wants_inputs else [])]
     tell, cancelling = conversation.listener(), _Cancelling(ensemble, job, conversation)
+    ensemble.connection.absence.tell = conversation.say
     with _going_on(job), cancelling, conversation.cancelling(cancelling.ask):
         was_over, failures = False, list[StepFailed]()
         for event in follow(ensemble.connection, *topics):

@@ -16,7 +16,7 @@ from ordito.cli.text_width import printable
 from ordito.results.served import DoneData, TokenData
 
 if TYPE_CHECKING:
-    from ordito.client.connection import Connection
+    from ordito.client.connection import ServerConnection
 
 
 def done(session: Session, what: str, name: str) -> ExitCode:
@@ -26,7 +26,7 @@ def done(session: Session, what: str, name: str) -> ExitCode:
     return ExitCode.DONE
 
 
-def server_of(session: Session) -> Connection:
+def server_of(session: Session) -> ServerConnection:
     """The server that the command names. Raises ``Refused``."""
     return connection_of(session.settings, session.verb)
 

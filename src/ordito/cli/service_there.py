@@ -9,7 +9,7 @@ from ordito.cli.remote import connection_of, ensemble_named, ensemble_of
 from ordito.cli.session import Session
 
 if TYPE_CHECKING:
-    from ordito.client.connection import Connection
+    from ordito.client.connection import ServerConnection
 
 
 def is_there(session: Session, service: str) -> bool:
@@ -24,7 +24,7 @@ def is_there(session: Session, service: str) -> bool:
     return NAMED.fullmatch(service) is not None and not Path(service).exists()
 
 
-def service_there(session: Session, service: str) -> tuple[Connection, str]:
+def service_there(session: Session, service: str) -> tuple[ServerConnection, str]:
     """The server, and the path of a package there, or of what is deployed in the ensemble. Raises ``Refused`` and
     ``ServerError``."""
     from ordito.client.connection import in_path

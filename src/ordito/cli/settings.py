@@ -149,8 +149,8 @@ class GlobalSettings(msgspec.Struct, frozen=True):
         return COMMAND.sub(lambda _: f"`{PROGRAM} {chosen}", text)
 
 
-COMMAND = re.compile("`ordito (?!-)")
-"""The beginning of a command in a message that does not name its ensemble."""
+COMMAND = re.compile("`ordito (?!-|login )")
+"""The beginning of a command in a message that does not name its ensemble, and is about one."""
 INPUT = re.compile(r"(--input=|--attribute=|-[qvy]*[ia])(.*)", re.DOTALL)
 """Options whose values are those of inputs or attributes."""
 

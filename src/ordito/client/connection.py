@@ -7,7 +7,7 @@ import random
 import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
@@ -32,6 +32,9 @@ CONNECTIONS = 2
 CONNECT, READ = 10.0, 60.0
 """Seconds that a connection, and the next piece of an answer, may take."""
 
+SILENCE = 5.0
+"""Seconds after which it is said that a server does not answer."""
+
 PATIENCE = 3.0
 """Seconds for which a question is asked again where no answer comes."""
 
@@ -52,7 +55,6 @@ NO_QUERY: Query = {}
 NO_HEADERS: Mapping[str, str] = {}
 
 SIGNED_OUT = frozenset({"signed-out", "expired"})
-SIGN_IN = "sign in with `ordito login URL`, or give a token in the variable ORDITO_TOKEN"
 
 
 ARCHIVES = (".csar", ".zip")
@@ -61,7 +63,7 @@ _PACKAGE = re.compile(rb"(?:\.\./|[\w.-]+/)*packages/[0-9a-f]{2}/([0-9a-f]{64})\
 """Where a server keeps a package, as its messages name it from the directory of an ensemble."""
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ServerAnswer(msgspec.Struct, frozen=True):
     """What a server has answered, where it did what was asked."""
 
     status: int
@@ -79,7 +81,41 @@ class _Problem(msgspec.Struct):
     diagnostics: tuple[FindingData, ...] = ()
 
 
-class Connection:
+class Absence:
+    """A server that does not answer: that is said once, after a while, and once that it answers again."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._since: float | None = None
+        self._is_said = False
+        self.tell: Callable[[str], None] = _to_nobody
+        """Is given each text."""
+
+    def failed(self, error: ServerError, until: float) -> None:
+        """An attempt has failed, and there are further ones ``until`` then."""
+        now = time.monotonic()
+        self._since = now if self._since is None else self._since
+        if self._is_said or now - self._since < SILENCE:
+            return
+        self._is_said = True
+        minutes = max(1, round((until - now) / 60))
+        what = error.failure.message
+        again = f"it is asked again for {minutes} more minute{'s' if minutes > 1 else ''}"
+        self.tell(f"{what[:1].upper()}{what[1:]}. What was begun there goes on; {again}.")
+
+    def ended(self) -> None:
+        """The server has answered."""
+        self._since = None
+        if self._is_said:
+            self._is_said = False
+            self.tell(f"The server {self._url} answers again.")
+
+
+def _to_nobody(_: str) -> None:
+    pass
+
+
+class ServerConnection:
     """A server, and the token with which it is asked, "" for none. The certificate of the server must be one that this
     system trusts. Everything raises ``ServerError``."""
 
@@ -87,6 +123,7 @@ class Connection:
         self.url = url
         self._token = token
         self._pool = _pool_for(url)
+        self.absence = Absence(url)
         self.sent: dict[str, str] = {}
         """The services that this command has sent, by the digests of their packages: how the command names them."""
 
@@ -117,7 +154,7 @@ class Connection:
         query: Query = NO_QUERY,
         headers: Mapping[str, str] = NO_HEADERS,
         patience: float = PATIENCE,
-    ) -> Answer:
+    ) -> ServerAnswer:
         """Ask, and again for as many seconds as there is ``patience`` where no answer comes: with one key, so that
         nothing is done twice. ``body`` is a struct or plain data, or bytes whose type is among the ``headers``."""
         more = {**self._headers(), "Accept": JSON, "Accept-Encoding": "gzip", **headers}
@@ -133,17 +170,20 @@ class Connection:
                 found = self._pool.request(method, where, body=content, headers=more)
             except HTTPError as error:
                 self._give_up(error, time.monotonic() >= until)
+                self.absence.failed(self._failed(error), until)
                 pause = next(pauses)
             else:
                 if method == "DELETE" and is_repeated and found.status == HTTPStatus.NOT_FOUND:
                     # The answer that was lost said that it is gone.
-                    return Answer(HTTPStatus.NO_CONTENT, found.headers, b"")
+                    return ServerAnswer(HTTPStatus.NO_CONTENT, found.headers, b"")
                 if found.status < HTTPStatus.MULTIPLE_CHOICES:
-                    return Answer(found.status, found.headers, found.data)
+                    self.absence.ended()
+                    return ServerAnswer(found.status, found.headers, found.data)
                 problem = self._problem(found.status, found.headers, found.data)
                 is_later = found.status in _AGAIN or problem.failure.code == "in-progress"
                 if not is_later or time.monotonic() >= until:
                     raise problem
+                self.absence.failed(problem, until)
                 pause = _asked_pause(found.headers) or next(pauses)
             is_repeated = True
             time.sleep(max(0.0, min(pause, until - time.monotonic())))
@@ -165,9 +205,9 @@ class Connection:
         except HTTPError as error:
             raise self._failed(error) from error
 
-    def another(self) -> Connection:
+    def another(self) -> ServerConnection:
         """The same server, for another thread."""
-        found = Connection(self.url, self._token)
+        found = ServerConnection(self.url, self._token)
         found.sent = self.sent
         return found
 
@@ -196,7 +236,7 @@ class Connection:
         signed = {"Authorization": f"Bearer {self._token}"} if self._token else {}
         return {"User-Agent": f"ordito/{__version__}", **signed}
 
-    def read(self, answer: Answer, kind: type[T]) -> T:
+    def read(self, answer: ServerAnswer, kind: type[T]) -> T:
         """An answer as a struct. Raises ``ServerError``."""
         if not answer.body and kind is type(None):
             return kind()
@@ -217,7 +257,8 @@ class Connection:
                 return unreachable(self.url, said, "try again when it runs")
             return self._stranger(said)
         # A command signs in by a verb of its own, whatever other clients do.
-        hint = SIGN_IN if found.code in SIGNED_OUT else found.hint
+        sign_in = f"sign in with `ordito login {self.url}`, or give a token in the variable ORDITO_TOKEN"
+        hint = sign_in if found.code in SIGNED_OUT else found.hint
         # A request without a command is for programs.
         ways = tuple(step for step in found.next if step.words or not step.path)
         failure = Failure(found.code, found.detail, hint, ways)

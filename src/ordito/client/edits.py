@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 import msgspec
 
-from ordito.client.connection import NO_HEADERS, Answer, Connection
+from ordito.client.connection import NO_HEADERS, ServerAnswer, ServerConnection
 from ordito.client.errors import ServerError
 from ordito.results.failure import Failure
 
@@ -18,8 +18,8 @@ LONGEST = 60
 
 
 def edited(
-    connection: Connection, method: str, path: str, change: Callable[[bytes], object], *, absent: str = ""
-) -> Answer:
+    connection: ServerConnection, method: str, path: str, change: Callable[[bytes], object], *, absent: str = ""
+) -> ServerAnswer:
     """Replace what stands at a path by what ``change`` makes of its JSON: of nothing where the server answers with the
     code ``absent``. Raises ``ServerError``, which says what others have changed meanwhile."""
     try:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ordito.client.connection import LONG_PATIENCE, Connection, pauses_between
+from ordito.client.connection import LONG_PATIENCE, ServerConnection, pauses_between
 from ordito.client.errors import ServerError
 from ordito.results.failure import Failure
 
@@ -36,7 +36,7 @@ class _StreamLine(msgspec.Struct):
 _LINE = msgspec.json.Decoder(_StreamLine)
 
 
-def follow(connection: Connection, *topics: str, patience: float = LONG_PATIENCE) -> Iterator[StreamEvent | None]:
+def follow(connection: ServerConnection, *topics: str, patience: float = LONG_PATIENCE) -> Iterator[StreamEvent | None]:
     """The events of topics from their first one on, and then as they happen, for as long as they are taken. None stands
     for the moment at which all that was known is told, and for each one at which there is nothing new.
 
@@ -49,6 +49,7 @@ def follow(connection: Connection, *topics: str, patience: float = LONG_PATIENCE
             query = {"topic": topics, "after": cursor or None}
             for text in connection.lines("/events", query, NDJSON):
                 pauses, until = pauses_between(), time.monotonic() + patience
+                connection.absence.ended()
                 if not text:
                     yield None
                     continue
@@ -61,6 +62,7 @@ def follow(connection: Connection, *topics: str, patience: float = LONG_PATIENCE
         except ServerError as error:
             if error.failure.code not in AGAIN or time.monotonic() >= until:
                 raise
+            connection.absence.failed(error, until)
         if time.monotonic() >= until:
             raise _lost(connection)
         time.sleep(next(pauses))
@@ -76,7 +78,7 @@ def _refuse(kind: str) -> None:
         raise ServerError(Failure("forbidden", "following is not permitted any more", hint))
 
 
-def _lost(connection: Connection) -> ServerError:
+def _lost(connection: ServerConnection) -> ServerError:
     message = f"the server {connection.url} is not reached: its stream breaks off again and again"
     return ServerError(Failure("unreachable-server", message, "look whether a proxy in between ends long answers"))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ordito.client.connection import LONG_PATIENCE, PATIENCE, Connection, in_path
+from ordito.client.connection import LONG_PATIENCE, PATIENCE, ServerConnection, in_path
 from ordito.client.errors import unreachable
 from ordito.client.events import follow
 from ordito.results.answer import A, R, UseCase
@@ -44,7 +44,7 @@ there for an empty one."""
 class RemoteEnsemble(msgspec.Struct, frozen=True):
     """An ensemble of a server."""
 
-    connection: Connection
+    connection: ServerConnection
     project: str
     name: str
 
@@ -74,7 +74,7 @@ class RemoteEnsemble(msgspec.Struct, frozen=True):
         return read_as(self.connection, look, body)
 
 
-def read_as(connection: Connection, look: UseCase[A, R], body: bytes) -> R:
+def read_as(connection: ServerConnection, look: UseCase[A, R], body: bytes) -> R:
     """The answer of a server, as the first of the results of a use case that fits. Raises ``ServerError``."""
     wrong = ""
     for kind in look.results:

@@ -30,22 +30,32 @@ def made_of(ensemble: RemoteEnsemble, service: str, usual: PackageRequest = USUA
     path = Path(service)
     if NAMED.fullmatch(service) and not path.exists():
         return service
+    digest = _send(ensemble, archived(service, usual))
+    is_archive = path.suffix in ARCHIVES and path.is_file()
+    shown = service if is_archive else os.path.normpath(path.parent if path.is_file() else path)
+    ensemble.connection.sent[digest] = shown
+    return digest
+
+
+def archived(service: str, usual: PackageRequest = USUAL) -> bytes:
+    """The archive of a service: the file itself, or a folder packed as `ordito package` does it; ``usual`` says how.
+    Raises ``Refused``, ``InvalidDocument`` and ``OSError``."""
+    path = Path(service)
     if path.suffix in ARCHIVES and path.is_file():
-        digest = send(ensemble, path)
-        ensemble.connection.sent[digest] = service
-        return digest
+        return path.read_bytes()
     with tempfile.TemporaryDirectory(prefix="ordito-") as folder:
         archive = Path(folder) / "service.csar"
         package(msgspec.structs.replace(usual, service=service, out=str(archive)))
-        digest = send(ensemble, archive)
-    ensemble.connection.sent[digest] = os.path.normpath(path.parent if path.is_file() else path)
-    return digest
+        return archive.read_bytes()
 
 
 def send(ensemble: RemoteEnsemble, archive: Path) -> str:
     """The digest by which the project of an ensemble knows an archive; it is sent where it is not there yet. Raises
     ``ServerError`` and ``OSError``."""
-    content = archive.read_bytes()
+    return _send(ensemble, archive.read_bytes())
+
+
+def _send(ensemble: RemoteEnsemble, content: bytes) -> str:
     digest = hashlib.sha256(content)
     path = f"/projects/{ensemble.project}/packages"
     connection = ensemble.connection

@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 from dbos import DBOS, DBOSClient, DBOSConfig, EnqueueOptions, Serializer
+from dbos import error as errors
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import URL, Engine, create_engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -148,10 +149,19 @@ class _DbosServing:
             DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(deliver)
             DBOS.listen_queues([queue(pool, klass) for klass in CLASSES])
             DBOS.launch()
-        logging.getLogger("dbos").setLevel(logging.ERROR)
+        logger = logging.getLogger("dbos")
+        logger.setLevel(logging.ERROR)
+        logger.addFilter(_is_no_cancelling)
 
     def stop(self) -> None:
         DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=LEAVING)
+
+
+def _is_no_cancelling(record: logging.LogRecord) -> bool:
+    """Whether a record of the log tells of more than that a delivery was cancelled, as is done with each that is given
+    back or taken over."""
+    error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+    return not isinstance(error, errors.DBOSAwaitedWorkflowCancelledError | errors.DBOSWorkflowCancelledError)
 
 
 class _Ids(Serializer):

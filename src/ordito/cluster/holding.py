@@ -18,13 +18,14 @@ from ordito import __version__
 from ordito.cluster import leases
 from ordito.cluster.connecting import StoreConnection
 from ordito.cluster.leases import LEASE, LeaseHolder, WorkerLease, WorkerLost, WorkerRow
-from ordito.ensemble.errors import EnsembleError
+from ordito.ensemble.errors import EnsembleError, explained
 from ordito.ensemble.git.sharing import asks_for_lock
 from ordito.ensemble.keeping import KeptCommits
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import DirectoryLock
 from ordito.ensemble.owner import Locked, current_user, process_space, start_of
 from ordito.ensemble.sqlite import OLDEST, VERSION
+from ordito.source.new_files import fresh_name
 
 PAUSE = 0.25
 """Seconds between two attempts to take an ensemble, and between two to renew a lease that could not be renewed."""
@@ -45,6 +46,14 @@ class Worker(Protocol):
     def begin(self) -> None:
         """Be alive from now on. Raises ``EnsembleError``."""
 
+    @property
+    def may_launch(self) -> bool:
+        """Whether operations may be started now: its lease has surely not run out."""
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether a guard ends what it has at work once it is gone."""
+
     def sure(self) -> bool:
         """Wait until its lease has surely not run out, or it was declared lost. Returns whether the lease may not have
         run out meanwhile."""
@@ -57,8 +66,10 @@ class OwnWorker:
     """This process as a worker of its own, whose lease a thread renews."""
 
     epoch = 0
+    is_guarded = False
 
-    def __init__(self, address: str, lease: float = LEASE) -> None:
+    def __init__(self, address: str, lease: float = LEASE, place: str = "") -> None:
+        """``place`` is the id of its home."""
         self._address = address
         self._seconds = lease
         name = f"{current_user()}@{socket.gethostname()}"
@@ -68,6 +79,7 @@ class OwnWorker:
             name=name,
             machine=_machine(),
             boot=process_space(),
+            place=place,
             version=__version__,
             formats=(OLDEST, VERSION),
         )
@@ -83,6 +95,12 @@ class OwnWorker:
             self._lease = WorkerLease(self._address, self._row, self._seconds)
             self._thread = threading.Thread(target=self._renew, args=(self._lease,), name="lease", daemon=True)
             self._thread.start()
+
+    @property
+    def may_launch(self) -> bool:
+        """See ``Worker``."""
+        lease = self._lease
+        return lease is not None and lease.may_launch and not self._lost
 
     def sure(self) -> bool:
         """See ``Worker``."""
@@ -145,15 +163,21 @@ class ForkedWorker:
     """The worker that has forked this process to work on one ensemble: it renews its lease itself, and ends this
     process if it is declared lost."""
 
-    def __init__(self, worker: str, epoch: int, may_launch: Callable[[], bool]) -> None:
+    def __init__(self, worker: str, epoch: int, may_launch: Callable[[], bool], *, is_guarded: bool = False) -> None:
         """``epoch`` is that in which this process holds the ensemble; ``may_launch`` tells whether operations may be
         started now."""
         self.id = worker
         self.epoch = epoch
+        self.is_guarded = is_guarded
         self._may_launch = may_launch
 
     def begin(self) -> None:
         """See ``Worker``. It lives already."""
+
+    @property
+    def may_launch(self) -> bool:
+        """See ``Worker``."""
+        return self._may_launch()
 
     def sure(self) -> bool:
         """See ``Worker``."""
@@ -264,6 +288,22 @@ class LeaseLock:
         finally:
             self._worker.end()
             self._local.__exit__(None, None, None)
+
+
+def place_id(home: Path) -> str:
+    """The id of a home, made when there is none: what ran in it is asked for by that, whatever the machine is called
+    and however often it was started since. Raises ``EnsembleError``."""
+    path = home / "place"
+    with explained("read", path):
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            fresh = fresh_name(path)
+            fresh.write_text(f"{secrets.token_hex(8)}\n", encoding="ascii")
+            # Several processes may do it at one time: the first one counts.
+            with suppress(FileExistsError):
+                os.link(fresh, path)
+            fresh.unlink()
+        return path.read_text(encoding="ascii").strip()
 
 
 def _machine() -> str:

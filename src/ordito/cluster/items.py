@@ -172,6 +172,16 @@ def cancel_item(db: Connection, item: str, how: str) -> None:
         raise _unknown(item)
 
 
+def cancel_item_of(link: StoreConnection, ensemble: str, how: str) -> bool:
+    """Let the job of an ensemble be ended that a worker carries out for an item; returns whether there is one. Raises
+    ``EnsembleError``."""
+    query = (
+        "UPDATE ordito.item SET cancel = %s FROM ordito.ensemble e"
+        " WHERE e.id = %s AND e.holder IS NOT NULL AND item.id = e.item AND item.state <> 'done'"
+    )
+    return link.ask("use", lambda db: db.execute(query, (how, ensemble)).rowcount > 0, lambda _: None)
+
+
 def _unknown(item: str) -> EnsembleError:
     return EnsembleError(f"there is no item {item} in the store that waits or runs", "see `ordito queue list`")
 

@@ -18,6 +18,9 @@ from ordito.ensemble.vault import KEY_BYTES, cipher, name_of_key, read_key, writ
 BOUND_TO = b"ordito key of an ensemble 1"
 OF_ITEM = b"ordito request of an item 1"
 
+PLAIN, SEALED = b"\0", b"\1"
+"""The first byte of what was given to be sealed."""
+
 
 class PoolKey:
     """The key of a pool, in a file of its workers; ``path`` is "" where the command names none."""
@@ -64,6 +67,35 @@ class PoolKey:
         layout.make_private()
         with explained("write", layout.key):
             write_key(layout.key, _opened(key, body, ensemble))
+
+    def sealed(self, body: bytes, ensemble: str, purpose: str) -> bytes:
+        """Something that only those with the key of the pool can read; as it is where this process names no key. Raises
+        ``EnsembleError``."""
+        if not self._path:
+            return PLAIN + body
+        key = self._read()
+        text = base64.b64encode(body)
+        return SEALED + name_of_key(key).encode() + cipher(key).encrypt(text, [purpose.encode(), ensemble.encode()])
+
+    def opened(self, body: bytes, ensemble: str, purpose: str) -> bytes:
+        """What was sealed by ``sealed``. Raises ``EnsembleError``, also without the key."""
+        if body[:1] == PLAIN:
+            return body[1:]
+        name, sealed = body[1:9].decode(), body[9:]
+        if not self._path:
+            raise EnsembleError(f"this is sealed with the key {name} of the workers", NAME_IT)
+        key = self._read()
+        if name_of_key(key) != name:
+            raise EnsembleError(
+                f"this is sealed with the key {name} of the workers, and {self._path} holds the key {name_of_key(key)}",
+                "name the file of that pool with --key FILE",
+            )
+        try:
+            return base64.b64decode(cipher(key).decrypt(sealed, [purpose.encode(), ensemble.encode()]))
+        except InvalidTag:
+            raise EnsembleError(
+                "something was changed in the store after it was sealed", "put back a backup of PostgreSQL"
+            ) from None
 
     def is_missing(self, layout: Layout) -> bool:
         """Whether a key that the store keeps was not fetched."""

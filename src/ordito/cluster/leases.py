@@ -31,9 +31,10 @@ LAUNCHING = 2 / 3
 """The part of a lease for which a worker starts operations after it has asked for its last renewal."""
 
 REGISTER = """
-INSERT INTO ordito.worker (id, name, machine, boot, pool, reaches, slots, version, formats, lease_until)
-VALUES (%(id)s, %(name)s, %(machine)s, %(boot)s, %(pool)s, %(reaches)s, %(slots)s, %(version)s,
-        int4range(%(oldest)s, %(newest)s, '[]'), clock_timestamp() + %(lease)s * interval '1 second')
+INSERT INTO ordito.worker
+  (id, name, machine, boot, place, is_guarded, pool, reaches, slots, version, formats, lease_until)
+VALUES (%(id)s, %(name)s, %(machine)s, %(boot)s, %(place)s, %(is_guarded)s, %(pool)s, %(reaches)s, %(slots)s,
+        %(version)s, int4range(%(oldest)s, %(newest)s, '[]'), clock_timestamp() + %(lease)s * interval '1 second')
 """
 
 RENEW = """
@@ -53,7 +54,7 @@ DECLARE_LOST = (
 
 TAKE = """
 WITH me AS (
-  SELECT id, machine, boot FROM ordito.worker
+  SELECT id, machine, boot, place, is_guarded FROM ordito.worker
   WHERE id = %(me)s AND state <> 'lost' AND lease_until > clock_timestamp()
 ), taken AS (
   UPDATE ordito.ensemble SET epoch = epoch + 1, holder = me.id, item = %(item)s FROM me
@@ -65,8 +66,9 @@ WITH me AS (
   UPDATE ordito.tenure SET ended = clock_timestamp(), why = 'taken over' FROM taken
   WHERE tenure.ensemble = taken.ensemble AND tenure.epoch < taken.epoch AND ended IS NULL
 )
-INSERT INTO ordito.tenure (ensemble, epoch, worker, machine, boot, runner)
-SELECT taken.ensemble, taken.epoch, me.id, me.machine, me.boot, %(runner)s FROM taken, me RETURNING epoch
+INSERT INTO ordito.tenure (ensemble, epoch, worker, machine, boot, place, is_guarded, runner)
+SELECT taken.ensemble, taken.epoch, me.id, me.machine, me.boot, me.place, me.is_guarded, %(runner)s FROM taken, me
+RETURNING epoch
 """
 
 TAKEN = """
@@ -82,6 +84,9 @@ WITH given AS (
 UPDATE ordito.tenure SET ended = clock_timestamp(), why = %(why)s FROM given
 WHERE tenure.ensemble = given.id AND tenure.epoch = given.epoch RETURNING 1
 """
+
+HANDED_OVER = "handed over"
+"""Why a tenure has ended whose process has left its job to others, and ended everything that it ran itself."""
 
 HOLDER = """
 SELECT e.holder, e.epoch, e.item, coalesce(w.name, ''), coalesce(w.machine, ''), coalesce(w.boot, ''),
@@ -107,6 +112,10 @@ class WorkerRow(msgspec.Struct, frozen=True, kw_only=True):
     """The id of the machine."""
     boot: str
     """The id of its present boot."""
+    place: str = ""
+    """The id of its home."""
+    is_guarded: bool = False
+    """Whether a guard ends everything that it has started where it cannot renew its lease, or is gone."""
     pool: str = ""
     reaches: tuple[str, ...] = ()
     """The sites that it reaches."""

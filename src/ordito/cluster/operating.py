@@ -39,6 +39,15 @@ ATTENTION = "SELECT id, ensemble, pool FROM ordito.item WHERE state = 'attention
 FORGET = "DELETE FROM ordito.worker WHERE name = %(name)s AND lease_until < clock_timestamp() AND cleared"
 
 
+LOSE = """
+UPDATE ordito.worker SET is_off = true, cleared = cleared AND state IN ('ended', 'lost'),
+  state = CASE WHEN state = 'ended' THEN state ELSE 'lost' END,
+  lease_until = least(lease_until, clock_timestamp())
+WHERE name = %(name)s
+"""
+"""Also of those that have ended: operations of theirs may be in doubt."""
+
+
 class WorkerLook(msgspec.Struct, frozen=True):
     """How a worker is."""
 
@@ -118,9 +127,9 @@ def drain(store: Store, name: str) -> None:
 def lose(store: Store, name: str) -> None:
     """Say that a worker is off, and nothing of it runs any more: it is taken over at once, and can never come back
     under its id. Raises ``EnsembleError``."""
-    _change(
-        store, name, "state = 'lost', lease_until = clock_timestamp(), cleared = false", "state <> 'ended'", "at work"
-    )
+    with store.connection() as db:
+        _check_known(db, name)
+        db.execute(LOSE, {"name": name})
 
 
 def forget(store: Store, name: str) -> int:

@@ -14,10 +14,10 @@ import psycopg
 from ordito.cluster.connecting import SETTINGS, Connection, explained
 from ordito.ensemble.errors import EnsembleError
 
-NEWEST = "0002"
+NEWEST = "0003"
 """The version of the tables, after the newest of ``migrations``."""
 
-OLDEST = "0002"
+OLDEST = "0003"
 """The oldest version of the tables with which this version of Ordito works; one release may run beside the next."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"

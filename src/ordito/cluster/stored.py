@@ -12,7 +12,9 @@ from pathlib import Path
 import msgspec
 
 from ordito.cluster.connecting import StoreConnection
-from ordito.cluster.holding import LeaseLock, Wanted, Worker
+from ordito.cluster.errands import StoreHold
+from ordito.cluster.holding import LeaseLock, Wanted, Worker, place_id
+from ordito.cluster.items import cancel_item_of
 from ordito.cluster.keys import PoolKey
 from ordito.cluster.postgres import PostgresDatabase
 from ordito.cluster.store import Store
@@ -25,6 +27,7 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import DirectoryLock
 from ordito.ensemble.owner import Locked
 from ordito.ensemble.vault import use_vault
+from ordito.work.invocation import Hold
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 """What a project, or an ensemble in it, may be called."""
@@ -81,6 +84,7 @@ class StoredEnsemble:
         self.id = found or secrets.token_hex(8)
         self._link = StoreConnection(store.address, patience)
         self._lock: LeaseLock | None = None
+        self._place = ""
         self._copy: WorkingCopy | None = None
 
     @property
@@ -89,7 +93,8 @@ class StoredEnsemble:
         return str(self._name)
 
     def place_in(self, home: Path) -> Layout:
-        """Its working copy below the home directory of this user's workers."""
+        """Its working copy below the home directory of a worker, or of this user's commands."""
+        self._place = place_id(home)
         return Layout(home / "ensembles" / self._name.project / self._name.name)
 
     def look(self, layout: Layout, *, whole: bool) -> None:
@@ -111,6 +116,23 @@ class StoredEnsemble:
         wanted = Wanted(self.id, str(self._name))
         self._lock = LeaseLock(layout, self._link, self._worker, wanted, command, wait)
         return self._lock
+
+    def cancel_elsewhere(self, how: str) -> bool:
+        """See ``Backing``. An item is heard of by the worker that carries it out, or by its successor; a command that
+        runs its job itself hears nobody from elsewhere."""
+        return self.is_there and cancel_item_of(self._link, self.id, how)
+
+    def hold(self) -> Hold:
+        """See ``Backing``."""
+        return StoreHold(
+            self._store.address,
+            self.id,
+            self._place,
+            self._worker,
+            self._key,
+            lambda: self._lock.epoch if self._lock is not None else 0,
+            self._turned_away,
+        )
 
     def files(self, layout: Layout) -> WorkingCopy:
         """See ``Backing``."""

@@ -7,6 +7,7 @@ that has ended too early. Whether an item is done is decided by its row in the s
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import random
 import secrets
@@ -26,13 +27,24 @@ from ordito import __version__
 from ordito.cluster.admission import admit
 from ordito.cluster.connecting import Connection, StoreConnection
 from ordito.cluster.dispatch import Delivery, Dispatch, shares
+from ordito.cluster.holding import place_id
 from ordito.cluster.items import ATTENTION, DEFAULT_POOL, QUEUED, claim, taken_over
-from ordito.cluster.leases import BOOT, LEASE, WorkerLease, WorkerLost, WorkerRow, declare_lost, holder, release
+from ordito.cluster.keys import PoolKey
+from ordito.cluster.leases import (
+    BOOT,
+    HANDED_OVER,
+    LEASE,
+    WorkerLease,
+    WorkerLost,
+    WorkerRow,
+    declare_lost,
+    holder,
+    release,
+)
 from ordito.cluster.takeover import EVERY, take_over
 from ordito.cluster.worker_forks import Forks, Runner
 from ordito.cluster.worker_runner import (
     DONE,
-    HANDED_OVER,
     HELD,
     STALE,
     Cancel,
@@ -62,6 +74,9 @@ SUCCESSION = 60.0
 
 LEAST_DISK = 1 << 30
 """Bytes of room that the home of a worker has to have."""
+
+DRAINED = "drained"
+"""Why a tenure has ended whose process was killed while its worker was draining."""
 
 MACHINE = Path("/etc/machine-id")
 
@@ -97,6 +112,12 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     version: str = ""
     formats: tuple[int, int] = (0, 0)
+    limit: int = -1
+    """The descriptor of the ``LaunchLimit`` that its guard looks at, negative for none."""
+
+    is_guarded: bool = False
+    """Whether it runs under its guard."""
+
     variables: Mapping[str, str] = {}
     """The environment of runners."""
 
@@ -117,6 +138,7 @@ class Worker:
         self._dispatch = dispatch
         self._log = log
         self._home = _Home(settings.home)
+        self._place = place_id(settings.home)
         self._link = StoreConnection(settings.address)
         self._link_lock = threading.Lock()
         former = self._home.former
@@ -127,7 +149,7 @@ class Worker:
         self._home.belongs_to(self._me)
         name = settings.name or socket.gethostname()
         self._lease = WorkerLease(settings.address, self._row(name), settings.lease)
-        handle = LaunchLimit.handle()
+        handle = settings.limit if settings.limit >= 0 else LaunchLimit.handle()
         self._limit = LaunchLimit(handle)
         self._limit.put(self._lease.launches_until)
         self._forks = Forks(settings.entry, (self._home.handle,), handle, settings.variables)
@@ -144,9 +166,8 @@ class Worker:
         then, in another process; and ``EnsembleError``."""
         pool = {"pool": self._settings.pool}
         self._ask(lambda link: link.ask("use", lambda db: db.execute(POOL, pool).rowcount, lambda _: None))
-        threads = [
-            threading.Thread(target=work, daemon=True) for work in (self._renew, self._admit, self._look, self._keep)
-        ]
+        beside = (self._renew, self._admit, self._look, self._keep, self._run_errands)
+        threads = [threading.Thread(target=work, daemon=True) for work in beside]
         for thread in threads:
             thread.start()
         serving = self._dispatch.serve(self._settings.pool, self._me, self._settings.slots, self.carry_out)
@@ -160,6 +181,8 @@ class Worker:
         if self._lost is not None:
             self._kill_all()
             raise self._lost
+        # Nothing is at work any more, so its guard needs no sign of life.
+        self._limit.put(math.inf)
         self._lease.leave()
         self._forks.close()
         self._home.left()
@@ -215,6 +238,7 @@ class Worker:
                 ended,
                 str(self._settings.home),
                 self._settings.key,
+                self._settings.is_guarded,
             )
             try:
                 runner = self._forks.start(task)
@@ -239,7 +263,7 @@ class Worker:
                 self._log(f"item {running.item} needs attention: it does not get on")
                 self._let_go(ensemble, ended, ATTENTION)
             elif state == QUEUED and self._asked_to_drain.is_set():
-                self._let_go(ensemble, ended, HANDED_OVER)
+                self._let_go(ensemble, ended, DRAINED)
                 self._again(running.item, running.number, 0.0)
             if state != QUEUED or self._asked_to_drain.is_set():
                 return
@@ -341,6 +365,16 @@ class Worker:
                     running.tell(Cancel(how))
         link.close()
 
+    def _run_errands(self) -> None:
+        """Answer what is asked about operations that ran in this home, until the worker has ended."""
+        from ordito.cluster.errands import carry_out_errands
+
+        link = StoreConnection(self._settings.address, patience=0.0)
+        key = PoolKey(self._settings.key)
+        while not self._is_over.wait(KEEPING):
+            self._try(lambda: carry_out_errands(link, self._settings.home, self._place, key))
+        link.close()
+
     def _is_suspending(self) -> bool:
         return self._asked_to_drain.is_set() and self._settings.finish <= 0.0
 
@@ -390,6 +424,8 @@ class Worker:
             name=name,
             machine=_first_line(MACHINE) or name,
             boot=_first_line(Path(BOOT)),
+            place=self._place,
+            is_guarded=given.is_guarded,
             pool=given.pool,
             reaches=given.reaches,
             slots=given.slots,
@@ -511,9 +547,12 @@ def main(handle: int, poll: str) -> None:
     """Be a worker, by its settings as JSON in a file in memory. One that was declared lost begins anew, in the same
     process."""
     from ordito.cluster.dbos import DbosDispatch
+    from ordito.cluster.worker_guard import end_with_parent
 
     text = os.pread(handle, os.fstat(handle).st_size, 0)
     settings = msgspec.json.decode(text, type=WorkerSettings, dec_hook=lambda kind, value: kind(value))
+    if settings.is_guarded:
+        end_with_parent()
     settings = msgspec.structs.replace(settings, variables=dict(os.environ), version=__version__)
     try:
         worker = Worker(settings, DbosDispatch(settings.address, float(poll)), to_stderr)

@@ -19,7 +19,7 @@ import msgspec
 
 from ordito.cluster.connecting import StoreConnection
 from ordito.cluster.items import ItemState, Tenure, finish, state_of
-from ordito.cluster.leases import release, since_boot, take
+from ordito.cluster.leases import HANDED_OVER, release, since_boot, take
 from ordito.ensemble.journal_database import Fenced
 
 LONGEST = 1 << 16
@@ -48,6 +48,9 @@ class RunnerTask(msgspec.Struct, frozen=True):
     key: str = ""
     """The file with the key of its pool, "" for none."""
 
+    is_guarded: bool = False
+    """Whether the worker runs under its guard."""
+
 
 class Ping(msgspec.Struct, frozen=True, tag="ping"):
     """Asks whether the runner is there."""
@@ -71,12 +74,10 @@ class Ended(msgspec.Struct, frozen=True, tag="ended"):
     """What has become of the delivery."""
 
     how: str
-    """``DONE``, ``HANDED_OVER``, ``HELD`` or ``STALE``."""
+    """``DONE``, ``HANDED_OVER`` (not done, and the ensemble is given back), ``HELD`` or ``STALE``."""
 
 
 DONE = "done"
-HANDED_OVER = "handed over"
-"""Not done, and the ensemble is given back."""
 HELD = "held"
 """Somebody who lives holds the ensemble."""
 STALE = "stale"
@@ -99,13 +100,18 @@ class LaunchLimit:
         os.ftruncate(found, LIMIT.size)
         return found
 
+    @property
+    def until(self) -> float:
+        """Until when, by the clock since boot."""
+        return float(LIMIT.unpack_from(self._memory, 0)[0])
+
     def put(self, until: float) -> None:
         """Let operations be launched until a moment."""
         LIMIT.pack_into(self._memory, 0, until)
 
     def is_open(self) -> bool:
         """Whether operations may be launched now."""
-        return bool(since_boot() < LIMIT.unpack_from(self._memory, 0)[0])
+        return since_boot() < self.until
 
 
 class HeldItem:

@@ -74,7 +74,7 @@ class Delegates:
     async def _carried_out(self, asked: Delegation) -> Outcome:
         if asked.verb is ProviderVerb.REACH:
             return await self._reached(asked)
-        provider = self.provider_for(asked)
+        provider = self.provider_for(asked) if not asked.by_itself else None
         if provider is None:
             return await self._answers(asked)
         if asked.verb is ProviderVerb.DELETE:

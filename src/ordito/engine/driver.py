@@ -38,11 +38,11 @@ from ordito.engine.ports import (
 from ordito.engine.resuming import Resuming
 from ordito.engine.steps import Steps
 from ordito.engine.turn_writer import TurnWriter
-from ordito.engine.workers import Crash, Workers
+from ordito.engine.workers import Crash, Message, Workers
 from ordito.instances.records import Snapshot
 from ordito.work.events import Listener, StepFailed
 from ordito.work.forms import ended
-from ordito.work.invocation import Ending, Executor, Outcome, Progress
+from ordito.work.invocation import Ending, Executor, Outcome
 from ordito.work.plan import Plan
 from ordito.work.providing import Providers
 from ordito.work.records import CancelRecord, JobClosingRecord, JobHeader, Journal, Record
@@ -120,9 +120,9 @@ async def run_job(  # noqa: PLR0913  (this is where all parts of a job meet)
 
     For a new job (``resume`` is None) the journal is opened here, with the plan's new instances. To continue one,
     ``resume`` is what its journal holds, ``header`` and ``plan`` come from there, and ``snapshot`` is as the records
-    have left it. Steps in doubt are settled first: processes of them that still run are ended, a result that the
-    process has recorded counts, and the other steps run again with the same id. A step that waited for another attempt
-    waits for the rest of its time.
+    have left it. Steps in doubt are settled while it goes on: processes of them that still run are ended, a result that
+    the process has recorded counts, and the other steps run again with the same id. A step that waited for another
+    attempt waits for the rest of its time.
 
     With ``tells_inputs`` the listeners get the inputs with which operations start, and also the start of operations
     that do nothing. ``recorded`` gets each new record once it is committed, before they hear of it. ``hands`` is
@@ -167,14 +167,14 @@ class JobRun:
         self._course = Course(parts)
         self._writer = TurnWriter(parts)
         self._steps = Steps(parts, self._course, self._writer)
-        self._again: list[int] = []
+        self._resuming = Resuming(parts, self._course, self._writer, self._steps)
         self._cancels = 0
 
     async def run(self, resume: Iterable[Record] | None) -> JobResult:
         """Run until every step has ended; see ``run_job``."""
         self._parts.control.attach(self._workers.ring)
         try:
-            closing = await self._begin(resume)
+            closing = self._begin(resume)
             if closing is None:
                 await self._loop()
                 if self._turn_back():
@@ -188,13 +188,10 @@ class JobRun:
 
     # ----------------------------------------------------------------------------------------------- begin and end
 
-    async def _begin(self, resume: Iterable[Record] | None) -> JobClosingRecord | None:
+    def _begin(self, resume: Iterable[Record] | None) -> JobClosingRecord | None:
         """Open the journal, or take over what it holds; returns the last record of a job that only has to be closed."""
         if resume is not None:
-            resuming = Resuming(self._parts, self._course, self._writer, self._steps)
-            closing = await resuming.resume(tuple(resume))
-            self._again = resuming.again
-            return closing
+            return self._resuming.resume(tuple(resume))
         self._writer.open()
         self._announcer.job_started(0, self._writer.now, resumed=False)
         self._announcer.tell()
@@ -281,15 +278,16 @@ class JobRun:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SUSPEND_GRACE):
                 # What is in doubt is not running: only who resumes the job starts it again.
-                while self._steps.running.keys() - set(self._again):
+                while self._steps.running.keys() - self._resuming.in_doubt:
                     self._turn(await self._workers.news(wait=True))
         raise JobSuspended
 
-    def _turn(self, news: list[tuple[int, Progress]]) -> bool:
+    def _turn(self, news: list[Message]) -> bool:
         """Do one turn; returns whether the next one must not wait for reports."""
         steps, self._writer.now = self._steps, self._parts.clock.now()
         for index, progress in news:
-            steps.take(index, progress)
+            if not self._resuming.take(index, progress) and progress is not None:
+                steps.take(index, progress)
         for index in steps.alarms.take():
             self._course.core.react(PauseOver(index))
         self._heed_cancelling()
@@ -297,9 +295,8 @@ class JobRun:
             # What would start now, or is in doubt, is left for who resumes the job.
             self._writer.commit()
             return False
-        for index in self._again:
+        for index in self._taken_again():
             steps.start_again(index)
-        self._again = []
         more = self._follow()
         self._writer.commit()
         steps.launch()
@@ -311,9 +308,9 @@ class JobRun:
         requests = self._parts.control.requests
         if requests and not self._cancels:
             self._course.core.react(CancelAsked())
-            for index in self._again:
-                self._steps.finish(index, Outcome(Ending.CANCELLED, message=IN_DOUBT))
-            self._again = []
+            self._resuming.stop_asking()
+        for index in self._taken_again() if requests else ():
+            self._steps.finish(index, Outcome(Ending.CANCELLED, message=IN_DOUBT))
         if requests > 1 and self._cancels < 2:
             self._workers.end_running()
         if min(requests, 2) > self._cancels:
@@ -322,6 +319,11 @@ class JobRun:
             self._writer.record(record)
             self._announcer.cancelling(record)
         self._cancels = min(requests, 2)
+
+    def _taken_again(self) -> list[int]:
+        """The steps in doubt that are to run again since the last call."""
+        again, self._resuming.again = self._resuming.again, []
+        return again
 
     def _follow(self) -> bool:
         """Carry out the commands of the core until it has none; returns True if the turn became too large before

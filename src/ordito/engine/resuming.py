@@ -1,8 +1,9 @@
-"""Resuming: a job goes on from what its journal holds; first, the steps that were running when it was interrupted are
-settled.
+"""Resuming: a job goes on from what its journal holds, and finds out meanwhile how the steps have ended that were
+running when it was interrupted.
 
 The processes of a step in doubt that still run are ended. If its process has recorded a result, that counts; else the
-check of its instance is asked; else the step runs again.
+check of its instance is asked; else the step runs again. Until then it counts as running, and keeps its places: finding
+out may take long where its host or its machine does not answer, and what does not follow from it goes on.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ordito.engine.steps import Steps
 from ordito.engine.turn_writer import TurnWriter
 from ordito.engine.workers import Doubt, lost
 from ordito.work.doubts import answer, left_behind
-from ordito.work.invocation import Invocation, Outcome, Printed, Started
+from ordito.work.invocation import Invocation, Outcome, Printed, Progress, Started
 from ordito.work.plan import HOOKS, Action, OperationCall
 from ordito.work.records import (
     JobClosingRecord,
@@ -30,7 +31,7 @@ IN_PROCESSES = frozenset({Action.CALL, Action.WORKFLOW, Action.HOOK, Action.UNDO
 
 
 class Resuming:
-    """Resumes one job. ``again`` has the indices of the steps that run again."""
+    """Resumes one job. ``again`` has the indices of the steps that run again, as they become known."""
 
     def __init__(self, parts: Parts, course: Course, writer: TurnWriter, steps: Steps) -> None:
         self._parts = parts
@@ -41,20 +42,30 @@ class Resuming:
         self._masking = parts.operations.masking
         self._workers = parts.workers
         self._announcer = parts.announcer
+        self._doubts: dict[int, Doubt] = {}
+        self._questions: dict[int, Invocation] = {}
+        self._asked: set[int] = set()
         self.again: list[int] = []
 
-    async def resume(self, records: tuple[Record, ...]) -> JobClosingRecord | None:
-        """Take over what the journal holds, and settle the steps in doubt; returns the last record of a job that only
-        has to be closed."""
+    @property
+    def in_doubt(self) -> set[int]:
+        """The steps of which it is not known how they have ended, or that are to run again."""
+        return {*self._doubts, *self.again}
+
+    def resume(self, records: tuple[Record, ...]) -> JobClosingRecord | None:
+        """Take over what the journal holds, and begin to settle the steps in doubt; returns the last record of a job
+        that only has to be closed."""
         in_doubt = self._course.replay(records)
         processes: dict[int, Started] = {}
-        for record in records:
+        began: dict[int, int] = {}
+        for number, record in enumerate(records):
             match record:
                 case StepStartedRecord():
                     self._steps.remember_start(record)
                     earlier = self._earlier(record.step)
                     self._steps.running[record.step] = self._steps.begun(record.attempt, record.change, earlier)
                     processes.pop(record.step, None)
+                    began[record.step] = number
                 case StepRetryRecord():
                     self._steps.running.pop(record.step, None)
                     self._steps.waiting[record.step] = record
@@ -69,11 +80,30 @@ class Resuming:
         self._announcer.tell()
         if records and isinstance(records[-1], JobClosingRecord):
             return records[-1]
-        await self._settle(in_doubt, processes)
+        self._settle(in_doubt, processes, began)
         for index, record in self._steps.waiting.items():
             # Never longer than it was to wait, though the clock may have been put back.
             self._steps.alarms.set(index, min(record.due - self._parts.clock.now(), record.due - record.at))
         return None
+
+    def take(self, index: int, progress: Progress | None) -> bool:
+        """Take what was reported about a step in doubt; returns False for any other one."""
+        doubt = self._doubts.get(index)
+        if doubt is None:
+            return False
+        if index in self._questions:
+            self._hear(index, progress)
+        elif isinstance(progress, Outcome):
+            del self._doubts[index]
+            self._steps.take(index, left_behind(progress))
+        elif progress is None:
+            self._ask(doubt)
+        return True
+
+    def stop_asking(self) -> None:
+        """Ask no check any more: the job was cancelled."""
+        for index in self._asked:
+            self._workers.end_one(index)
 
     def _earlier(self, index: int) -> Outcome | None:
         """The outcome of the earlier attempts of a step that starts now: those before its pause, or before the
@@ -83,52 +113,40 @@ class Resuming:
         running = self._steps.running.get(index)
         return running.earlier if running else None
 
-    async def _settle(self, in_doubt: list[int], processes: dict[int, Started]) -> None:
-        """Find out how steps in doubt ended; those whose end nobody knows run again."""
-        asked = [
-            self._doubt(index, processes.get(index))
-            for index in in_doubt
-            if self._course.steps[index].action in IN_PROCESSES
-        ]
-        doubts = [doubt for doubt in asked if isinstance(doubt, Doubt)]
-        ends = await self._workers.settle(doubts)
-        self._writer.now = self._parts.clock.now()
-        for index, progress in [*ends, *(one for one in asked if not isinstance(one, Doubt))]:
-            self._steps.take(index, left_behind(progress) if isinstance(progress, Outcome) else progress)
-        await self._ask([doubt for doubt in doubts if doubt.index in self._steps.running])
-        self.again = [index for index in in_doubt if index in self._steps.running]
+    def _settle(self, in_doubt: list[int], processes: dict[int, Started], began: dict[int, int]) -> None:
+        """Begin to find out how steps in doubt ended; those that no process carries out run again."""
+        for index in in_doubt:
+            if self._course.steps[index].action not in IN_PROCESSES:
+                self.again.append(index)
+                continue
+            found = self._doubt(index, processes.get(index), began[index])
+            if isinstance(found, Doubt):
+                self._doubts[index] = found
+            else:
+                self._workers.end(index, left_behind(found))
+        self._workers.settle(list(self._doubts.values()))
 
-    def _doubt(self, index: int, started: Started | None) -> Doubt | tuple[int, Outcome]:
+    def _doubt(self, index: int, started: Started | None, record: int) -> Doubt | Outcome:
         """What executors need to know to settle a step; its outcome if its host cannot be asked."""
         step = self._course.steps[index]
         try:
             target = self._operations.target(step)
         except Unreachable as unreachable:
-            return index, lost(unreachable)
+            return lost(unreachable)
         running = self._steps.running[index]
-        return Doubt(index, step.id, running.attempt, self._announcer.call(index), started, target)
+        return Doubt(index, step.id, running.attempt, self._announcer.call(index), started, target, record)
 
-    async def _ask(self, doubts: list[Doubt]) -> None:
-        """Ask the checks of instances whether the operations in doubt were done; those that were do not run again."""
-        questions: dict[int, Invocation] = {}
-        for doubt in doubts:
-            question = self._question(doubt)
-            if question is not None and not self._parts.control.requests:
-                questions[doubt.index] = question
-                self._announcer.warned(doubt.index, "in doubt: asking its check whether it was done", self._writer.now)
-        self._announcer.tell()
+    def _ask(self, doubt: Doubt) -> None:
+        """Ask the check of an instance whether the operation in doubt was done; if it was, it does not run again."""
+        question = None if self._parts.control.requests or self._parts.control.is_suspended else self._question(doubt)
+        if question is None:
+            self._run_again(doubt.index)
+            return
+        self._questions[doubt.index] = question
+        self._announcer.warned(doubt.index, "in doubt: asking its check whether it was done", self._writer.now)
         # What was asked before may still be at work, if the program died meanwhile.
-        asked = [
-            Doubt(index, q.step, q.attempt, OperationCall("", "", "", "", processor=q.processor), None, q.target)
-            for index, q in questions.items()
-        ]
-        await self._workers.settle(asked)
-        answers = await self._answers(questions)
-        self._writer.now = self._parts.clock.now()
-        for index, said in answers.items():
-            ended = answer(self._course.steps[index], self._announcer.call(index), said)
-            if ended is not None:
-                self._steps.finish(index, ended)
+        call = OperationCall("", "", "", "", processor=question.processor)
+        self._workers.settle([Doubt(doubt.index, question.step, question.attempt, call, None, question.target)])
 
     def _question(self, doubt: Doubt) -> Invocation | None:
         if self._course.steps[doubt.index].action in HOOKS:
@@ -138,23 +156,38 @@ class Resuming:
         except Unreachable:
             return None  # Its host was there a moment ago: what is asked of it again will say so.
 
-    async def _answers(self, questions: dict[int, Invocation]) -> dict[int, Outcome]:
-        """Run the checks; returns how they end. Their output is shown only at the end: what is secret in it may not be
+    def _hear(self, index: int, progress: Progress | None) -> None:
+        """Take what is reported about a check. Its output is shown only at the end: what is secret in it may not be
         known before."""
-        answers: dict[int, Outcome] = {}
-        for index in questions:
+        question = self._questions[index]
+        if index not in self._asked:
+            # What was asked before has ended, whichever way.
+            if self._parts.control.requests or self._parts.control.is_suspended:
+                self._run_again(index)
+                return
+            self._asked.add(index)
             self._masking.withhold(index)
-        self._workers.run(list(questions.items()))
-        while len(answers) < len(questions):
-            for index, progress in await self._workers.news(wait=True):
-                if isinstance(progress, Outcome):
-                    answers[index] = self._operations.without_secrets(self._course.steps[index], progress)
-                    self._show(questions[index].step, self._masking.end(index))
-                elif isinstance(progress, Printed):
-                    self._masking.feed(index, progress.data)
-            if self._parts.control.requests:
-                self._workers.end_running()
-        return answers
+            self._workers.run([(index, question)])
+        elif isinstance(progress, Printed):
+            self._masking.feed(index, progress.data)
+        elif isinstance(progress, Outcome):
+            said = self._operations.without_secrets(self._course.steps[index], progress)
+            self._show(question.step, self._masking.end(index))
+            ended = answer(self._course.steps[index], self._announcer.call(index), said)
+            if ended is None:
+                self._run_again(index)
+            else:
+                self._forget(index)
+                self._steps.finish(index, ended)
+
+    def _run_again(self, index: int) -> None:
+        self._forget(index)
+        self.again.append(index)
+
+    def _forget(self, index: int) -> None:
+        del self._doubts[index]
+        self._questions.pop(index, None)
+        self._asked.discard(index)
 
     def _show(self, step: str, data: bytes) -> None:
         if data and self._parts.output_log is not None:

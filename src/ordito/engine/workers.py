@@ -30,8 +30,8 @@ class Crash(msgspec.Struct, frozen=True):
 
 
 class Doubt(msgspec.Struct, frozen=True):
-    """A step that was started before a crash: its attempt, its process as far as the journal knows it, and how the host
-    is reached on which it ran, None for this machine."""
+    """A step that was started before a crash: its attempt, its process as far as the journal knows it, how the host is
+    reached on which it ran, None for this machine, and the number of the record that says that it began."""
 
     index: int
     step: str
@@ -39,14 +39,16 @@ class Doubt(msgspec.Struct, frozen=True):
     call: OperationCall
     started: Started | None
     target: HostTarget | None = None
+    record: int = -1
 
 
 LAST_WAIT = 3.0
 """Seconds that running operations get to end by themselves when the job cannot go on. Their results stay where their
 executor keeps them, and are found when the job is resumed."""
 
-Message = tuple[int, Progress]
-"""The index of a step, and what is reported about it."""
+Message = tuple[int, Progress | None]
+"""The index of a step, and what is reported about it; None where nobody knows how a step in doubt has ended, and
+nothing of it runs any more."""
 
 
 class Workers:
@@ -63,6 +65,7 @@ class Workers:
         self._inbox: list[Message] = []
         self._bell = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._settling: set[asyncio.Task[None]] = set()
         self._executed: dict[int, tuple[str, Executor]] = {}
         self._delegated: dict[int, asyncio.Task[None]] = {}
         self._ending = False
@@ -101,7 +104,7 @@ class Workers:
         """End a wait for reports though there may be none."""
         self._bell.set()
 
-    def _post(self, index: int, progress: Progress) -> None:
+    def _post(self, index: int, progress: Progress | None) -> None:
         if isinstance(progress, Outcome):
             self._executed.pop(index, None)
             self._delegated.pop(index, None)
@@ -138,15 +141,19 @@ class Workers:
         """Report the end of a step for which nothing has to run."""
         self._post(index, outcome)
 
-    async def settle(self, doubts: Sequence[Doubt]) -> list[Message]:
-        """Settle steps in doubt: end what still runs of them, and return the outcomes that are known. If an executor
-        fails at this, a process may still run, so its steps have failed."""
+    def settle(self, doubts: Sequence[Doubt]) -> None:
+        """Settle steps in doubt: end what still runs of them, and report how each has ended, or that nobody knows. If
+        an executor fails at this, a process may still run, so its steps have failed."""
         for doubt in doubts:
-            _ = self._begin({doubt.step: doubt.index}, self._settle(doubt))
-        await asyncio.gather(*self._tasks)
-        ends, self._inbox = self._inbox, []
-        self._bell.clear()
-        return ends
+            task = self._begin({doubt.step: doubt.index}, self._settle(doubt))
+            self._settling.add(task)
+            task.add_done_callback(self._settling.discard)
+
+    def end_one(self, index: int) -> None:
+        """Cancel what an executor runs for a step; how it ends is reported as usual."""
+        if found := self._executed.get(index):
+            step, executor = found
+            _ = self._begin({}, executor.cancel(step))
 
     def end_running(self) -> None:
         """Cancel everything that runs; how it ends is reported as usual."""
@@ -158,7 +165,9 @@ class Workers:
 
     async def stop(self) -> None:
         """End all tasks; used when the job cannot go on. Waits ``LAST_WAIT`` seconds first, because many operations are
-        about to end, and those that end need not be done a second time."""
+        about to end, and those that end need not be done a second time. What is in doubt stays so."""
+        for task in self._settling:
+            task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=LAST_WAIT)
         for task in self._tasks:
@@ -201,17 +210,26 @@ class Workers:
         self._post(index, outcome)
 
     async def _settle(self, doubt: Doubt) -> None:
-        executor = self.executor_for(doubt.call.processor, doubt.target)
-        if executor is None:
-            return
-        asked = InDoubt(self._job, doubt.step, doubt.attempt, doubt.started, doubt.call.outputs, doubt.target)
-        outcome: Outcome | None
-        try:
-            outcome = await executor.settle(asked)
-        except Unreachable as unreachable:
-            outcome = lost(unreachable)
-        if outcome is not None:
-            self._post(doubt.index, outcome)
+        call = doubt.call
+        executor = self.executor_for(call.processor, doubt.target)
+        outcome: Outcome | None = None
+        if executor is not None:
+            asked = InDoubt(
+                self._job,
+                doubt.step,
+                doubt.attempt,
+                doubt.started,
+                call.outputs,
+                doubt.target,
+                call.processor,
+                doubt.record,
+                call.in_doubt,
+            )
+            try:
+                outcome = await executor.settle(asked)
+            except Unreachable as unreachable:
+                outcome = lost(unreachable)
+        self._post(doubt.index, outcome)
 
 
 def told(listener: Listener, events: Sequence[Event]) -> Crash | None:

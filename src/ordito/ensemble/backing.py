@@ -15,6 +15,7 @@ from ordito.ensemble.journal_database import DirectoryFiles, EnsembleFiles
 from ordito.ensemble.keeping import KeptCommits
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.lock import WorkLock
+from ordito.work.invocation import Hold
 
 
 class EnsembleLock(Protocol):
@@ -61,6 +62,13 @@ class Backing(Protocol):
     def lock(self, layout: Layout, command: str, wait: float) -> EnsembleLock:
         """The lock, which is not taken yet; ``wait`` is how many seconds to try."""
 
+    def cancel_elsewhere(self, how: str) -> bool:
+        """Ask whoever works on it on another machine to end its job, ``CANCEL`` or ``NOW``; returns whether somebody
+        hears it."""
+
+    def hold(self) -> Hold | None:
+        """How this process holds it, where other machines may take it over; None where none can."""
+
     def files(self, layout: Layout) -> EnsembleFiles:
         """The files."""
 
@@ -80,6 +88,14 @@ class DirectoryBacking:
     def lock(self, layout: Layout, command: str, wait: float) -> EnsembleLock:
         """See ``Backing``."""
         return WorkLock(layout, command, wait)
+
+    def cancel_elsewhere(self, how: str) -> bool:
+        """See ``Backing``."""
+        return False
+
+    def hold(self) -> Hold | None:
+        """See ``Backing``."""
+        return None
 
     def files(self, layout: Layout) -> EnsembleFiles:
         """See ``Backing``."""

@@ -30,6 +30,7 @@ from ordito.executors.environment import (
     unfit_variable,
     write_private,
 )
+from ordito.executors.held import LaunchGate
 from ordito.executors.operation_process import OperationProcess, ProcessEnd, ProcessListener, ProcessTimeouts, Tail
 from ordito.executors.outcomes import outcome_of
 from ordito.executors.output_pipe import Stream, Watch
@@ -68,6 +69,9 @@ class AttemptSurroundings(msgspec.Struct, frozen=True):
     watch: Watch
     """Watches descriptors."""
 
+    gate: LaunchGate | None = None
+    """Lets operations begin, where others may take the ensemble over."""
+
 
 class LocalAttempt:
     """Runs one invocation in a work directory.
@@ -104,7 +108,11 @@ class LocalAttempt:
             command = await self._prepared()
             if self._cancelled:
                 return await self._refused(Ending.CANCELLED, "cancelled before it was started")
-            return self._start(command)
+            if (gate := self._surroundings.gate) is None:
+                return self._start(command)
+            await gate.be_sure()
+            with gate.launching(self.mark):
+                return self._start(command)
         except Unusable as error:
             return await self._refused(Ending.NOT_STARTED, str(error))
         except (OSError, ValueError) as error:
@@ -112,6 +120,11 @@ class LocalAttempt:
         except asyncio.CancelledError:
             await self._clean()
             raise
+
+    @property
+    def mark(self) -> Marker:
+        """What identifies its processes."""
+        return Marker(self.invocation.job, self.invocation.step, self._surroundings.area)
 
     async def finish(self) -> Outcome:
         """Clean up after the process has ended; returns the outcome."""
@@ -246,7 +259,7 @@ class LocalAttempt:
         invocation, surroundings = self.invocation, self._surroundings
         self._process = OperationProcess(
             command,
-            Marker(invocation.job, invocation.step, surroundings.area),
+            self.mark,
             invocation.timeout,
             surroundings.patience,
             ProcessListener(self._take, self._take_end, surroundings.left),

@@ -13,14 +13,30 @@ from ordito.executors.ansible.executor import AnsibleExecutor
 from ordito.executors.attempt import AttemptSurroundings, LocalAttempt
 from ordito.executors.copies import remove_pending_copies
 from ordito.executors.environment import EnvironmentFiles, base_environment
+from ordito.executors.held import AT_WORK, TAKEN_OVER, AtWork, EpochFile, HeldExecutor, LaunchGate, forget_mark
 from ordito.executors.operation_process import ProcessTimeouts, end_processes
 from ordito.executors.outcomes import is_result_of, outcome_left_behind
 from ordito.executors.output_pipe import Stream, Watch, reap_when_ended
 from ordito.executors.process_table import Marker, Process, boot_id, is_alive, look_up, machine, processes_of, send
 from ordito.executors.processors import command_for
 from ordito.executors.slots import Slots, blank_or_remove, remove
-from ordito.work.invocation import Ending, Executor, InDoubt, Invocation, Outcome, Printed, Progress, Started
+from ordito.work.invocation import (
+    Ending,
+    Epoch,
+    Executor,
+    Hold,
+    InDoubt,
+    Invocation,
+    Outcome,
+    Printed,
+    Progress,
+    Started,
+)
 from ordito.work.plan import ARTIFACTS
+
+PLAYBOOKS = "playbooks"
+EPOCH = "epoch"
+"""What lies beside the work directories: those of playbooks, and the newest epoch that has worked here."""
 
 SETTLE_PAUSE = 0.02
 LONGEST_SETTLE_PAUSE = 0.25
@@ -39,9 +55,16 @@ class LocalExecutor:
     """
 
     def __init__(
-        self, base: str | os.PathLike[str], *, grace: float = 10.0, linger: float = 1.0, settling: float = SETTLING
+        self,
+        base: str | os.PathLike[str],
+        *,
+        grace: float = 10.0,
+        linger: float = 1.0,
+        settling: float = SETTLING,
+        gate: LaunchGate | None = None,
     ) -> None:
-        """``base`` is the folder of the work directories; it must belong to one executor at a time.
+        """``base`` is the folder of the work directories; it must belong to one executor at a time. ``gate`` lets
+        operations begin where others may take the ensemble over.
 
         ``grace``: seconds between TERM and KILL. ``linger``: seconds for which output that a daemon holds open is read
         after the end of its operation. ``settling``: seconds that an operation that still runs after a crash gets to
@@ -59,6 +82,7 @@ class LocalExecutor:
             self._patience,
             self._take_care_of,
             self._watch,
+            gate,
         )
         self._running: dict[str, LocalAttempt] = {}
         self._caring: list[Callable[[], None]] = []
@@ -143,6 +167,7 @@ class LocalExecutor:
         if outcome is None:
             # What it wrote when it was told to end is not how it ended.
             self._drop_results(job, step)
+        forget_mark(self._slots.base, Marker(job, step, self._slots.base))
         # The slot of a known outcome stays: this process, too, may die before the outcome is written down.
         return outcome
 
@@ -175,6 +200,8 @@ class LocalExecutor:
 
     def _forget(self, attempt: LocalAttempt) -> None:
         self._running.pop(attempt.invocation.step, None)
+        if (gate := self._surroundings.gate) is not None:
+            gate.has_ended(attempt.mark)
         if attempt.is_slot_clean:
             # Not at once: what is started in this turn of the loop was allowed to start before this step's outcome
             # could be written down, and must not overwrite its result.
@@ -246,7 +273,24 @@ def _unended(processes: Sequence[Process]) -> str:
 # The executors that come with the program.
 
 
-def local_executors(base: str | os.PathLike[str], area: str = "") -> tuple[Executor, ...]:
+def local_executors(base: str | os.PathLike[str], area: str = "", hold: Hold | None = None) -> tuple[Executor, ...]:
     """The executors for this machine; below ``base`` each has its own folder for scratch files; ``area`` is the name
-    below which this ensemble keeps its files on other hosts."""
-    return (LocalExecutor(base), AnsibleExecutor(Path(base).with_name("playbooks")).for_ensemble(area))
+    below which this ensemble keeps its files on other hosts, ``hold`` how an ensemble is held that others may take
+    over."""
+    playbooks = Path(base).with_name(PLAYBOOKS)
+    if hold is None:
+        return (LocalExecutor(base), AnsibleExecutor(playbooks).for_ensemble(area))
+    epochs = EpochFile(Path(base).with_name(EPOCH))
+    gate = LaunchGate(hold, epochs, AtWork(Path(base).with_name(AT_WORK)))
+    own = LocalExecutor(base, gate=gate), AnsibleExecutor(playbooks).for_ensemble(area, gate)
+    return tuple(HeldExecutor(executor, hold, epochs) for executor in own)
+
+
+async def settle_for(base: str | os.PathLike[str], epoch: Epoch, doubt: InDoubt) -> Outcome | None:
+    """Find out for the holder of an ensemble how an operation has ended that ran on this machine; see ``Executor``.
+    Raises ``OSError``."""
+    if not EpochFile(Path(base).with_name(EPOCH)).enter(epoch):
+        return Outcome(Ending.LOST, message=f"it is not known how this operation ended: {TAKEN_OVER}")
+    executors = local_executors(base)
+    executor = next((one for one in executors if one.accepts((doubt.processor,))), executors[0])
+    return await executor.settle(doubt)

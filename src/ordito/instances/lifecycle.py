@@ -40,6 +40,7 @@ from ordito.model.deploying import DEPLOY, DEPLOY_ON_HOST, UNDEPLOY, UNDEPLOY_FR
 from ordito.model.service import (
     ARTIFACT,
     CONFIGURE,
+    HOST_STATE,
     LIFECYCLE,
     MAINTAIN,
     MONITORING,
@@ -206,12 +207,13 @@ def _install(agents: str, links: str, watching: str) -> tuple[PlacedRow, ...]:
             LifecycleRow(STANDARD, "start", Side.NODE, Per.INSTANCE, STARTING, STARTED, always=True),
             LifecycleRow(LIFECYCLE, "start", Side.NODE, Per.INSTANCE, "Standard.start", STARTED),
             LifecycleRow(DELEGATE, "reach", Side.NODE, Per.INSTANCE, agents, of_hosts=True),
+            LifecycleRow(HOST_STATE, "get_state", Side.NODE, Per.INSTANCE, "delegate.reach", of_hosts=True),
             LifecycleRow(
                 ARTIFACT,
                 DEPLOY_ON_HOST,
                 Side.NODE,
                 Per.INSTANCE,
-                "delegate.reach",
+                "host.get_state",
                 "monitoring_agent.install",
                 of_hosts=True,
             ),

@@ -45,6 +45,12 @@ class Lookup:
     def property(self, entity: Entity, path: Path, span: Span | None) -> Steps:
         """A static value of the service template."""
         found = yield from self._property(entity, path, span)
+        if found is MISSING and isinstance(entity, NodeEntity):
+            # Where a language allows that, a property is that of the nearest host which has it.
+            for host in islice(self.entities.chain(entity), 1, None):
+                found = yield from self._property(host, path, span)
+                if found is not MISSING:
+                    return found
         if found is MISSING:
             raise unknown("property", path, entity, span, self._property_names(entity))
         return found

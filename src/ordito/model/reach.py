@@ -37,6 +37,10 @@ class Reach:
         relationship_templates: MappingType[str, tuple[Relationship, ...]],
         faults: CallFaults,
     ) -> None:
+        entry = types.units.entry
+        lowered = entry.content.lowered if entry is not None else None
+        self._climbs = lowered is not None and lowered.dialect.climbs
+        """Whether a property that a node lacks is that of a host."""
         self._topology = topology
         self._types = types
         self._nodes = nodes
@@ -102,6 +106,11 @@ class Reach:
             return slot
         if what == "attribute":
             slot = self._inherited(node, name, call, 2)
+        elif self._climbs:
+            slot = next(
+                (Slot(h, name, values_of(h, what)[name], 2) for h in self.hosts(node) if name in values_of(h, what)),
+                None,
+            )
         if slot is None and not self._unbound(node, call, name):
             known = values_of(node, what)
             self._faults.unknown(

@@ -66,6 +66,8 @@ def resolve_service(
     refuse_settings(content.at, content.metadata, "a whole service", diagnostics, save=(SETTING, LANGUAGE))
     filters = Filters(types, units, diagnostics)
     filters.check_types()
+    if content.lowered is not None and content.lowered.dialect.is_lenient:
+        diagnostics.softened = PASSED_OVER if circumstances.final else PASSED_OVER | DECIDED_LATER
 
     def resolve(unit: Unit, inside: Circumstances) -> Service:
         return _resolve_topology(package, unit, types, substitutes, inside)
@@ -76,6 +78,12 @@ def resolve_service(
     if package.is_archive and content.lowered is None and not diagnostics.has_errors:
         _warn_of_unnamed(units.entry, diagnostics)
     return None if diagnostics.has_errors else with_deployment(service)
+
+
+PASSED_OVER = frozenset({"unknown-capability"})
+"""Errors about what is only left out, which is a warning in some languages."""
+DECIDED_LATER = frozenset({"missing-value", "missing-requirement"})
+"""Errors about what a topology still lacks, which some languages find only when it is to be deployed."""
 
 
 def _resolve_topology(

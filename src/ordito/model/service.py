@@ -248,6 +248,7 @@ LIFECYCLE = "cloudify.interfaces.lifecycle"
 RELATIONSHIP_LIFECYCLE = "cloudify.interfaces.relationship_lifecycle"
 MONITORING = "cloudify.interfaces.monitoring"
 MONITORING_AGENT = "cloudify.interfaces.monitoring_agent"
+HOST_STATE = "cloudify.interfaces.host"
 
 
 # Substitution: what a topology stands for, and what came of the node templates that topologies stand for (§3.8.13).

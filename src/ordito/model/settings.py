@@ -32,6 +32,7 @@ PLACES = range(1, 10_001)
 LONGEST_INTERVAL = 86_400
 KEPT, NO_DATA = "kept", "none"
 AGAIN, FAIL = "again", "fail"
+WAIT, ASSUME_ENDED = "wait", "assume-ended"
 SPREAD, PACK = "spread", "pack"
 PLACEMENTS = (SPREAD, PACK)
 ALONE, WITH_HOST = "alone", "host"
@@ -54,6 +55,8 @@ class OperationSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     """The seconds between two attempts."""
     timeouts: str | None = None
     """Whether one that took too long is tried again."""
+    in_doubt: str | None = None
+    """What is done where the machine is silent on which it ran when its job was interrupted."""
 
     @property
     def is_optional(self) -> bool:
@@ -68,6 +71,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
     attempts: int | None = None
     interval: float | None = None
     timeouts: str | None = None
+    in_doubt: str | None = None
     protected: bool = False
     data: str | None = None
     """Whether its instances keep data."""
@@ -102,6 +106,7 @@ class Settings(msgspec.Struct, frozen=True, omit_defaults=True):
             own.attempts if own.attempts is not None else self.attempts,
             own.interval if own.interval is not None else self.interval,
             own.timeouts or self.timeouts,
+            own.in_doubt or self.in_doubt,
         )
 
 
@@ -329,6 +334,14 @@ KNOWN: Mapping[str, Kind] = {
         f"{AGAIN} or {FAIL}",
         "Whether an operation that took too long is tried again, or has failed for good.",
         (AGAIN, FAIL),
+        of_operations=True,
+    ),
+    "in_doubt": Kind(
+        _word(WAIT, ASSUME_ENDED),
+        f"{WAIT} or {ASSUME_ENDED}",
+        "In a store: whether an operation that ran on a worker's machine, which is silent, is waited for, or counts as"
+        " ended, so that it runs again, if that worker ran under its guard.",
+        (WAIT, ASSUME_ENDED),
         of_operations=True,
     ),
     "protected": Kind(_flag, "true or false", "Undeploying and upgrading leave it alone."),

@@ -91,6 +91,7 @@ class Delegating:
             secret=frozenset(name for name, value in properties.items() if is_sensitive(value)),
             anew=step.effect.replaces,
             on_it=tuple(contained(self._snapshot, step.instance)[1:]) if verb is ProviderVerb.DELETE else (),
+            by_itself=self._targets.is_by_itself(step.instance),
         )
 
     def _host(self, instance: str, template: NodeTemplate, verb: ProviderVerb) -> HostTarget | None:

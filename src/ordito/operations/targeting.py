@@ -94,6 +94,14 @@ class Targets:
         port = self._of_endpoint(node, compute, "port")
         return self._finds.at(compute, node.name, address, port if isinstance(port, int) else None)
 
+    def is_by_itself(self, instance: str) -> bool:
+        """Whether an instance is a host to which its own properties lead, so that no provider has made it."""
+        record = self._snapshot.instances.get(instance)
+        node = self._service.nodes.get(record.node) if record is not None else None
+        if node is None or HOST in self._snapshot.attributes.get(instance, {}):
+            return False
+        return is_agent_host(node, lambda value: self._value(node, instance, value))
+
     def of_fabric(self, compute: str, instance: str, given: Mapping[str, object]) -> HostTarget:
         """Where an operation runs that says itself on which host: what it leaves open is that of its own host. Raises
         ``Unreachable``."""

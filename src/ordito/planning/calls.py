@@ -18,7 +18,7 @@ from ordito.model.deploying import IMAGE, PLACING, TEMPLATE
 from ordito.model.imperative import Activity
 from ordito.model.operation import Artifact, Operation
 from ordito.model.service import NodeTemplate, Relationship, Service
-from ordito.model.settings import FAIL, NO_SETTINGS, Settings
+from ordito.model.settings import ASSUME_ENDED, FAIL, NO_SETTINGS, Settings
 from ordito.planning.digests import NO_OP_DIGEST, Content, Digests
 from ordito.planning.options import PlanOptions
 from ordito.planning.referenced_outputs import referenced_outputs
@@ -434,8 +434,12 @@ def _with_settings(call: OperationCall, settings: Settings) -> OperationCall:
     if settings is NO_SETTINGS:
         return call
     own = settings.of(call.name)
-    if own.attempts is None and own.interval is None and own.timeouts is None:
+    if own.attempts is None and own.interval is None and own.timeouts is None and own.in_doubt is None:
         return call
     return msgspec.structs.replace(
-        call, attempts=own.attempts or 0, interval=own.interval, ends_by_timeout=own.timeouts == FAIL
+        call,
+        attempts=own.attempts or 0,
+        interval=own.interval,
+        ends_by_timeout=own.timeouts == FAIL,
+        in_doubt=own.in_doubt if own.in_doubt == ASSUME_ENDED else "",
     )

@@ -53,7 +53,7 @@ from ordito.planning.operation_sequence import Making, PairEntry, Pairs, Removal
 from ordito.planning.options import PlanOptions
 from ordito.syntax.expressions import Value
 from ordito.syntax.expressions import calls as calls_in
-from ordito.work.agents import is_agent_host
+from ordito.work.agents import is_agent_host, is_here
 from ordito.work.targets import ENDPOINT, SSH
 
 NODE, SOURCE, TARGET = Side.NODE, Side.SOURCE, Side.TARGET
@@ -140,6 +140,8 @@ class OperationSequences:
         """
         if node.existing or self._is_agent_host(node) or not self._options.abilities.provides(node.name, node.kinds):
             return False
+        if is_here(node, self._evaluated(node)) and self._options.abilities.maker(node.name, node.kinds).protocol:
+            return False  # It is not to take a host of the inventory.
         every = self._implemented.of(node.interfaces)
         if not any(kind in LIFECYCLE_TYPES for kind, _ in every):
             return True
@@ -237,13 +239,18 @@ class OperationSequences:
         return SSH if said == SSH else ""
 
     def _is_agent_host(self, node: NodeTemplate) -> bool:
+        return is_agent_host(node, self._evaluated(node))
+
+    def _evaluated(self, node: NodeTemplate) -> Callable[[Value], object]:
+        """Gives the values of a node as far as they are known, None for others."""
+
         def evaluate(value: Value) -> object:
             try:
                 return self._static.evaluate(value, Context(node=node.name))
             except EvaluationError:
                 return None
 
-        return is_agent_host(node, evaluate)
+        return evaluate
 
     def _start(self, node: NodeTemplate, install: tuple[SequencedOperation, ...]) -> tuple[SequencedOperation, ...]:
         """The part of an installation that starts. A provider starts again what it has created, if it can; otherwise

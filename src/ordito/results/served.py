@@ -43,6 +43,44 @@ class SignedOutData(ResultData, frozen=True, tag="ordito.logout/1"):
     """Whether the token was still valid, and was ended."""
 
 
+class MadeLogin(msgspec.Struct, frozen=True):
+    """A sign-in that waits to be confirmed."""
+
+    id: str
+    code: str
+    """What somebody who is signed in types to confirm it."""
+
+    secret: str
+    """Goes into the header ``Ordito-Login`` of who asks for the token. It is shown once."""
+
+    seconds: int
+    """How long it can be confirmed."""
+
+
+class LoginAnswer(msgspec.Struct, frozen=True):
+    """Whether a sign-in is confirmed."""
+
+    user: str
+    """Who has confirmed it, "" for nobody yet."""
+
+    token: str | None
+    """The token, null as long as nobody has confirmed it. It is given once."""
+
+    expires: str
+    """When the token expires, or until when the sign-in can be confirmed."""
+
+
+class LoginData(msgspec.Struct, frozen=True):
+    """What wants to sign in."""
+
+    id: str
+    name: str
+    address: str
+    """Where it comes from."""
+
+    expires: str
+
+
 class MeData(msgspec.Struct, frozen=True):
     """Who asks, and what that is permitted."""
 

@@ -70,6 +70,17 @@ class StoreStatusData(ResultData, frozen=True, tag="ordito.store-status/1"):
     ensembles: tuple[StoredEnsembleData, ...]
 
 
+class StoreSettingsData(ResultData, frozen=True, tag="ordito.store-settings/1"):
+    """The settings of a store."""
+
+    store: str
+    """Its address, without a password."""
+
+    lost_after: float | None
+    """For how many seconds jobs wait for a silent machine of which an operation is in doubt; null where that counts as
+    ended if its worker ran under a guard."""
+
+
 class StoreMovedData(ResultData, frozen=True, tag="ordito.store-moved/1"):
     """An ensemble was put into a store, or written from it into a directory."""
 

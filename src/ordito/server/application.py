@@ -22,7 +22,7 @@ from ordito.server.places import keep_reads, service_place, without_reads
 from ordito.server.problems import ApiProblem
 from ordito.server.route import Route, Ways
 from ordito.server.routes.table import ROUTES
-from ordito.server.services import Api, Services
+from ordito.server.services import RouteIndex, Services
 from ordito.server.settings import base_url
 from ordito.server.web_pages import WebPages
 
@@ -56,7 +56,7 @@ def _openapi() -> bytes:
     return msgspec.json.encode(document(ROUTES))
 
 
-API = Api(_openapi, Ways(ROUTES))
+API = RouteIndex(_openapi, Ways(ROUTES))
 """What routes say about all of them."""
 
 

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Protocol
 
-from ordito.server.processes.calls import RunnerTask, StoredAt
+from ordito.server.processes.calls import ForkedTask, StoredAt
 from ordito.server.processes.runners import RunnerLook
 
 
@@ -20,7 +20,7 @@ class Runners(Protocol):
     def count(self) -> int:
         """How many run as children of this server."""
 
-    async def start(self, name: str, task: RunnerTask) -> bool:
+    async def start(self, name: str, task: ForkedTask) -> bool:
         """Let an item be carried out; False where one of this name is, or none can be now. Raises ``EnsembleError``."""
 
     def look(self, name: str) -> RunnerLook:

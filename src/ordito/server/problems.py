@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping, Sequence
 from typing import Self
 
@@ -33,6 +34,11 @@ STATUSES: Mapping[str, int] = {
 }
 """The HTTP status of a code; of what is unknown 404, of all others 422."""
 
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Errors of a system that takes no more bytes."""
+
+HINT_OF_FULL = "make room on the disk of the server, then ask again"
 
 FAULT_HINT = "tell an administrator the id of the request: the log of the server says more under it"
 """What helps after a fault of Ordito itself."""
@@ -95,6 +101,8 @@ class ApiProblem(Exception):
     def of_error(cls, error: Exception, *folders: str) -> Self:
         """The problem with which an error of reading or writing is told: files are named as seen from the folders, and
         others by their names alone. Who asks is told nothing of the machine; the log of the server has more."""
+        if isinstance(error, OSError) and error.errno in FULL:
+            return cls("no-space", "the server has no room to keep this", HINT_OF_FULL)
         return cls.of(seen_from(failure_of(error), *folders))
 
     @property

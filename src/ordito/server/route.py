@@ -158,6 +158,23 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
         return "_".join([self.method.lower(), *words.replace("-", " ").split()])
 
 
+def route(
+    method: str,
+    path: str,
+    access: Permission | Access,
+    summary: str,
+    handler: Handler,
+    *,
+    problems: Iterable[str] = (),
+    **more: Any,
+) -> Route:
+    """A route as it stands in tables; ``more`` are further fields of it. That the project and the ensemble of its path
+    may be unknown need not be said."""
+    unknown = (f"unknown-{name}" for name in ("project", "ensemble") if f"{{{name}}}" in path)
+    codes = tuple(dict.fromkeys((*unknown, *problems)))
+    return Route(method=method, path=path, access=access, summary=summary, handler=handler, problems=codes, **more)
+
+
 class Ways:
     """The requests that do what verbs of the command do."""
 

@@ -30,7 +30,9 @@ from ordito.server.outgoing.sources import GitSources, SourceParts
 from ordito.server.outgoing.webhooks import Webhooks
 from ordito.server.packages import PackageStore
 from ordito.server.plans.files import PlanFiles
-from ordito.server.plans.keeper import AT_ONCE, KeeperParts, PlanKeeper
+from ordito.server.plans.keeper import PlanKeeper
+from ordito.server.plans.maker import AT_ONCE
+from ordito.server.plans.parts import PlanParts
 from ordito.server.plans.store import forget_freezes
 from ordito.server.plans.waiting_notices import NoticeParts, WaitingNotices
 from ordito.server.ports import LocalPlaces, Places, Runners
@@ -63,7 +65,7 @@ def keep_settings(connection: Connection, changed: ChangedSettings) -> None:
     connection.execute(insert(SETTINGS).values(name="server", body=msgspec.json.encode(changed).decode()))
 
 
-class Api(msgspec.Struct, frozen=True):
+class RouteIndex(msgspec.Struct, frozen=True):
     """What is said about all routes."""
 
     openapi: Callable[[], bytes]
@@ -82,7 +84,7 @@ class Services:
         database: Database,
         link: ForkLink,
         sealer: Fernet,
-        api: Api,
+        api: RouteIndex,
         stores: Stores | None = None,
     ) -> None:
         self.api = api
@@ -130,7 +132,8 @@ class Services:
         self.supervisor = Supervisor()
         self.leading = Leading(database)
         self.notices = WaitingNotices(NoticeParts(home, self.current, database, self.runners, self._may_start))
-        self.keeper = self._keeper()
+        self.plan_parts = self._plan_parts()
+        self.keeper = PlanKeeper(self.plan_parts)
         self.leading.begins = self.keeper.wake
         self.webhooks = Webhooks(database, sealer, lambda: base_url(settings, self.port), lambda: self.settings.egress)
         following = SourceParts(home, database, self.answers, self.queries, self.packages, sealer, self.current)
@@ -139,24 +142,22 @@ class Services:
         self._add_duties()
         self.use(database.read_now(kept_settings))
 
-    def _keeper(self) -> PlanKeeper:
-        return PlanKeeper(
-            KeeperParts(
-                home=self.home,
-                settings=self.current,
-                database=self.database,
-                sealer=self.sealer,
-                queries=self._making,
-                runners=self.runners,
-                places=self.places,
-                files=self.plan_files,
-                supervisor=self.supervisor,
-                metrics=self.metrics,
-                draining=self.draining,
-                may_start=self._may_start,
-                leads=lambda: self.leading.leads,
-                notices=self.notices,
-            )
+    def _plan_parts(self) -> PlanParts:
+        return PlanParts(
+            home=self.home,
+            settings=self.current,
+            database=self.database,
+            sealer=self.sealer,
+            queries=self._making,
+            runners=self.runners,
+            places=self.places,
+            files=self.plan_files,
+            supervisor=self.supervisor,
+            metrics=self.metrics,
+            draining=self.draining,
+            may_start=self._may_start,
+            leads=lambda: self.leading.leads,
+            notices=self.notices,
         )
 
     def _add_duties(self) -> None:

@@ -29,6 +29,15 @@ MOST_META_BYTES = 1 << 20
 MOST_LISTED = 10
 
 
+_SENT: dict[str, str] = {}
+
+
+def use_sent(path: str, archive: str) -> None:
+    """From now on, this process opens the service at an absolute path, which is one of another machine, as the archive
+    in which it was sent."""
+    _SENT[path] = archive
+
+
 def open_package(
     path: str, diagnostics: Diagnostics, network: Network = Network.REFUSED, *, shown: str = ""
 ) -> Package | None:
@@ -39,6 +48,8 @@ def open_package(
     Gives None, with the reasons in ``diagnostics``, where it cannot be opened.
     """
     given = Path(path)
+    if (sent := _SENT.get(path)) is not None:
+        return _open_archive(Path(sent), shown or path, diagnostics, network)
     if given.name == "TOSCA.meta" and given.parent.name == "TOSCA-Metadata" and given.is_file():
         given, path = given.parent.parent, posixpath.normpath(posixpath.join(path, "..", ".."))
     if Folder(given).is_folder("."):

@@ -41,7 +41,9 @@ TOSCA_1_3 = Dialect(name="tosca_simple_yaml_1_3", uri=TOSCA_NAMESPACE)
 LOWERED = Dialect(name="tosca_simple_yaml_1_3", uri=TOSCA_NAMESPACE, is_open=True, is_untyped=True)
 """What blueprints become. Nobody can name it."""
 
-ARCHIVES = Dialect(name="tosca_simple_yaml_1_3", uri=TOSCA_NAMESPACE, is_open=True, is_free=True)
+ARCHIVES = Dialect(
+    name="tosca_simple_yaml_1_3", uri=TOSCA_NAMESPACE, is_open=True, is_free=True, is_lenient=True, climbs=True
+)
 """What archives of Alien4Cloud become, which nobody can name either."""
 
 

@@ -112,6 +112,10 @@ class Dialect(msgspec.Struct, frozen=True, eq=False):
     is_free: bool = False
     """Whether what a type defines replaces what it inherits by that name, whatever that is, and the rules of the
     normative types of 1.3 are not asked."""
+    is_lenient: bool = False
+    """Whether what templates still lack is an error only where they are deployed."""
+    climbs: bool = False
+    """Whether a property that a node lacks is that of the nearest host which has it."""
     renamed: MappingType[str, MappingType[str, str]] = {}
     """Per kind, the normative types whose names differ in the latest version."""
 

@@ -20,14 +20,25 @@ FABRIC_ENV = "fabric_env"
 def is_agent_host(node: NodeTemplate, evaluate: Callable[[Value], object]) -> bool:
     """Whether a node is a host that its properties lead to: it has an address, or makes itself and says who gets in.
     ``evaluate`` gives None for what is not known yet."""
-    if not (node.is_open and node.is_compute and CONFIG in node.properties):
-        return False
-    config = revealed(evaluate(node.properties[CONFIG]))
-    known = config if isinstance(config, Mapping) else {}
-    if known.get("install_method") == HERE:
+    known = _config(node, evaluate)
+    if known is None or known.get("install_method") == HERE:
         return False
     written = node.properties.get(IP)
     return bool(written) or (makes_itself(node) and bool(known.get("user")))
+
+
+def is_here(node: NodeTemplate, evaluate: Callable[[Value], object]) -> bool:
+    """Whether a node is a host without an agent, so that what runs on it runs on this machine."""
+    known = _config(node, evaluate)
+    return known is not None and known.get("install_method") == HERE
+
+
+def _config(node: NodeTemplate, evaluate: Callable[[Value], object]) -> Mapping[str, object] | None:
+    """What a host of a blueprint says of its agent; None for any other node."""
+    if not (node.is_open and node.is_compute and CONFIG in node.properties):
+        return None
+    config = revealed(evaluate(node.properties[CONFIG]))
+    return config if isinstance(config, Mapping) else {}
 
 
 def ssh_settings(given: Mapping[str, object]) -> dict[str, object]:

@@ -183,7 +183,9 @@ Progress = Started | Printed | Outcome
 
 class InDoubt(msgspec.Struct, frozen=True):
     """An attempt at a step that was started before a crash. ``started`` is None if the crash came before the process
-    was recorded. ``outputs`` are the variables wanted back."""
+    was recorded. ``outputs`` are the variables wanted back, ``processor`` is what has carried it out. ``record`` is the
+    number of the journal's record that says that it began, negative for none, and ``assumed`` what may be assumed of it
+    (``OperationCall.in_doubt``)."""
 
     job: str
     step: str
@@ -191,6 +193,45 @@ class InDoubt(msgspec.Struct, frozen=True):
     started: Started | None = None
     outputs: tuple[str, ...] = ()
     target: HostTarget | None = None
+    processor: str = ""
+    record: int = -1
+    assumed: str = ""
+
+
+class Epoch(msgspec.Struct, frozen=True):
+    """By whom an ensemble is held that several machines work on: whoever takes it has a higher ``number``. Epochs of
+    different ``ensemble`` ids say nothing of each other: an ensemble gets another one where it is moved."""
+
+    number: int
+    worker: str
+    ensemble: str = ""
+
+
+class Hold(Protocol):
+    """How this process holds an ensemble that others may take over. Executors ask it before they start anything, and
+    about operations of other machines."""
+
+    @property
+    def epoch(self) -> Epoch:
+        """By whom it is held, and since when."""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether operations may be started now: nobody else can have taken it over."""
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether a guard ends what is at work on this machine once this process and its worker are gone."""
+
+    async def be_sure(self) -> None:
+        """Wait until operations may be started. Where somebody else has taken it over, this process ends."""
+
+    async def is_elsewhere(self, doubt: InDoubt) -> bool:
+        """Whether an operation ran in the home of another worker."""
+
+    async def ask(self, doubt: InDoubt) -> Outcome | None:
+        """How an operation has ended that ran elsewhere, as ``Executor.settle`` finds it out: in the home of the worker
+        that ran it, by whoever works there now. Where nobody does for too long it has ended ``LOST``."""
 
 
 class Executor(Protocol):

@@ -163,6 +163,10 @@ class OperationCall(msgspec.Struct, frozen=True):
     form: str = ""
     """The form of the service that declares it (``work.records.Form``), "" for that of the job itself."""
 
+    in_doubt: str = ""
+    """What is assumed of it where the machine is silent on which it ran when its job was interrupted:
+    "assume-ended" for that it has ended, "" for nothing."""
+
     within: float | None = None
     """For a wait until an instance is ready, the seconds for which it is asked again; None for all others."""
 

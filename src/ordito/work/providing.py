@@ -124,6 +124,8 @@ class Delegation(msgspec.Struct, frozen=True):
     secret: frozenset[str] = frozenset()
     anew: bool = False
     on_it: tuple[str, ...] = ()
+    by_itself: bool = False
+    """Whether it is a host that exists by itself: no provider knows anything of it."""
 
 
 class Provided(msgspec.Struct, frozen=True):

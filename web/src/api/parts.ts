@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 
 import { useTopics } from "../live/use.ts";
 import { type AnswerOf, type Asked, ask, type LookName } from "./ask.ts";
-import type { Reading } from "./use.ts";
+import { isOutOfSight, type Reading } from "./use.ts";
 
 /** The routes that give a list in parts. */
 export type ListName = {
@@ -42,7 +42,7 @@ export function useParts<R extends ListName>(
     refetchOnMount: "always",
   });
   useTopics(
-    reading.off ? [] : (reading.topics ?? []),
+    reading.off || isOutOfSight(found.error) ? [] : (reading.topics ?? []),
     () => void store.invalidateQueries({ queryKey: key, exact: true }),
     reading.when,
   );

@@ -43,8 +43,8 @@ export interface Reading {
   topics?: readonly string[];
   /** Of what these topics tell of actions, only those. */
   when?: (action: string) => boolean;
-  /** Read again when the tab is looked at again: for what no topic tells. */
-  onFocus?: boolean;
+  /** Read again every so many seconds, and when the tab is looked at again: for what no topic tells. */
+  every?: number;
   /** The page follows it event by event itself: it need not be read again after the server was away. */
   isFollowed?: boolean;
   /** Do not read (yet). */
@@ -52,6 +52,8 @@ export interface Reading {
   /** Show what was there until the new answer comes: for filters. */
   keeps?: boolean;
 }
+
+const OFTEN = { refetchOnWindowFocus: "always", refetchOnMount: "always" } as const;
 
 /** What a page reads: `useLook("GET /projects/{project}", { path: { project } }, { topics: ["ensembles"] })`. */
 export function useLook<R extends LookName>(
@@ -69,13 +71,17 @@ export function useLook<R extends LookName>(
     meta: { isFollowed: reading.isFollowed ?? false },
     ...(reading.keeps ? { placeholderData: keepPreviousData } : {}),
     ...(topics.length ? { refetchOnMount: "always" as const } : {}),
-    ...(reading.onFocus ? { refetchOnWindowFocus: "always" as const, refetchOnMount: "always" as const } : {}),
+    ...(reading.every ? { ...OFTEN, refetchInterval: reading.every * 1000 } : {}),
   });
-  // One stream has the topics of all that shows: what may not be read must not keep the others from being followed.
-  const isGone = [403, 404].includes(asProblem(found.error).status);
   const again = (): void => void store.invalidateQueries({ queryKey: key, exact: true });
-  useTopics(isGone ? [] : topics, again, reading.when);
+  useTopics(isOutOfSight(found.error) ? [] : topics, again, reading.when);
   return found;
+}
+
+/** Whether something may not be read, or is not there. One stream has the topics of all that shows: that one must not
+ * keep the others from being followed. */
+export function isOutOfSight(error: Error | null): boolean {
+  return error !== null && [403, 404].includes(asProblem(error).status);
 }
 
 /** Read again what shows, after the server was away: not all that happens is told by topics, as who may do what. */

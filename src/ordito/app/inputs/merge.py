@@ -26,7 +26,7 @@ MOST_NODES = 200_000
 """How many values a merged document may have."""
 
 
-class Merged(msgspec.Struct, frozen=True):
+class MergedDocument(msgspec.Struct, frozen=True):
     """A document with everything that it includes, and the paths of the included files."""
 
     root: Node
@@ -53,10 +53,10 @@ class _Layer(msgspec.Struct, frozen=True):
 _Stack = list[_Layer]
 
 
-def merged(root: Node, reach: ReadableFiles, diagnostics: Diagnostics) -> Merged:
+def merged(root: Node, reach: ReadableFiles, diagnostics: Diagnostics) -> MergedDocument:
     """A document of the ensemble's directory with everything that it includes; after errors only a part of that."""
     if not has_directives(root):
-        return Merged(root)
+        return MergedDocument(root)
     return _Merging(reach, diagnostics).run(root)
 
 
@@ -76,7 +76,7 @@ class _Merging:
         self._listed: set[int] = set()
         self._nodes = 0
 
-    def run(self, root: Node) -> Merged:
+    def run(self, root: Node) -> MergedDocument:
         document = _Document(self._reach.root, root)
         self._documents[(self._reach.root / "ensemble.yaml").resolve()] = document
         try:
@@ -85,9 +85,9 @@ class _Merging:
                 said = "nothing is below the whole document that it could be merged with"
                 self._diagnostics.error("bad-merge", said, place, hint="remove it here")
             stack = self._stack(root, document)
-            return Merged(self._built(stack, 0) if stack else root, tuple(self._files))
+            return MergedDocument(self._built(stack, 0) if stack else root, tuple(self._files))
         except _RefusedMerge:
-            return Merged(root, tuple(self._files))
+            return MergedDocument(root, tuple(self._files))
 
     # ------------------------------------------------------------------------------------------------- stacks
 

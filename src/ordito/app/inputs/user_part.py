@@ -22,6 +22,7 @@ from ordito.app.inputs.merge import merged
 from ordito.app.inputs.sources import ReadableFiles, as_literal
 from ordito.base.diagnostics import Diagnostic, Diagnostics
 from ordito.base.span import SourceText
+from ordito.ensemble.backing import backing_of
 from ordito.ensemble.errors import EnsembleError
 from ordito.ensemble.git.sharing import asked_in
 from ordito.ensemble.layout import Layout
@@ -162,8 +163,10 @@ def _check_lock(root: Node, own: SourceText, diagnostics: Diagnostics) -> None:
 def new_user_part(layout: Layout, service: str, inputs: MappingType[str, object]) -> bytes:
     """The user's part of a new ensemble; ``service`` is a path relative to the current directory."""
     here, there = layout.root.resolve(), Path(service).resolve()
-    # With nothing in common but the root, the way from one to the other says less than the place itself.
-    shown = os.path.relpath(there, here) if len(Path(os.path.commonpath([here, there])).parts) > 1 else str(there)
+    # With nothing in common but the root, the way from one to the other says less than the place itself. And each
+    # machine has its copy of an ensemble of a store elsewhere.
+    is_near = len(Path(os.path.commonpath([here, there])).parts) > 1 and not backing_of(layout).is_store
+    shown = os.path.relpath(there, here) if is_near else str(there)
     head = HEAD.format(service=scalar(shown))
     body = "".join(block({"inputs": {name: as_literal(value) for name, value in inputs.items()}}, 1))
     return (head + body).encode("utf-8", "surrogateescape")

@@ -11,6 +11,7 @@ from ordito.app.job.report import JobReport
 from ordito.app.job.run import run_rest
 from ordito.app.job.running import CancelLimits
 from ordito.app.place import Place
+from ordito.ensemble.backing import backing_of
 from ordito.ensemble.owner import CANCEL, NOW, Locked, ask, current_user
 from ordito.ensemble.store import Ensemble, open_ensemble
 
@@ -56,6 +57,8 @@ def cancel(request: CancelRequest, conversation: Conversation) -> CancelResult:
         return CancelResult()
     by = request.by or current_user()
     if found.holder and ask(place.layout, found.job, NOW if request.now else CANCEL, by):
+        return CancelResult(found.job)
+    if backing_of(place.layout).cancel_elsewhere(NOW if request.now else CANCEL):
         return CancelResult(found.job)
     # Nobody listens: it was interrupted, or is being closed. Whoever holds the lock decides.
     with _opened(request) as ensemble:

@@ -49,8 +49,14 @@ from ordito.work.plan import Plan
 from ordito.work.records import GivenService
 from ordito.work.workflows import DEPLOY, workflow_of
 
-SERVICE_FILE = "service.yaml"
-"""The default service: this file in the ensemble's own directory."""
+SERVICE_FILES = ("service.yaml", "blueprint.yaml")
+"""The default service: the first of these files in the ensemble's own directory."""
+
+
+def service_beside(directory: str) -> Path:
+    """The default service of an ensemble, whether it is there or not."""
+    places = [Path(directory) / name for name in SERVICE_FILES]
+    return next((place for place in places if place.is_file()), places[0])
 
 
 class NamedService(msgspec.Struct, frozen=True):
@@ -302,7 +308,7 @@ def service_to_keep(request: DescriptionRequest, known: PlanningContext) -> str:
     """The path of the service that a saved plan must name, "" if the ensemble names it itself."""
     if known.spec.user.exists:
         return ""
-    return request.service or str(Path(known.place.shown) / SERVICE_FILE)
+    return request.service or str(service_beside(known.place.shown))
 
 
 def _to_deploy(request: DescriptionRequest, known: PlanningContext) -> NamedService:
@@ -318,7 +324,7 @@ def _to_deploy(request: DescriptionRequest, known: PlanningContext) -> NamedServ
             purpose="see what exists",
         )
     if not user.service:
-        beside = Path(place.shown) / SERVICE_FILE
+        beside = service_beside(place.shown)
         if asked or beside.is_file():
             # What `init` makes is deployed where it lies.
             return NamedService(asked or str(beside))

@@ -25,6 +25,7 @@ from ordito.model.service import Service
 from ordito.model.settings import ALONE
 from ordito.planning.options import Goal, Scaling
 from ordito.planning.refused import PlanRefused
+from ordito.planning.replicas import REPLICATED
 from ordito.work.plan import KeptCount, Plan
 from ordito.work.workflows import SCALE, workflow_of
 
@@ -195,7 +196,8 @@ def _nodes(text: str, service: Service, snapshot: Snapshot, *, compute: bool) ->
             yield name, "", ""
     elif text in service.groups:
         members = service.groups[text].members
-        scaled = [_scaled_for(service, m) or m for m in members] if compute else list(members)
+        alone = not compute or REPLICATED in service.groups[text].kinds
+        scaled = list(members) if alone else [_scaled_for(service, m) or m for m in members]
         if not scaled:
             raise Refused("empty-group", f'group "{text}" has no members that could be scaled')
         for member in outermost(service.nodes, list(dict.fromkeys(scaled))):

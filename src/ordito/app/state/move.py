@@ -51,14 +51,14 @@ class RenameNodeRequest(msgspec.Struct, frozen=True):
     asked: AskedBy = NOBODY
 
 
-class Moved(msgspec.Struct, frozen=True):
+class MovedRecords(msgspec.Struct, frozen=True):
     """The recording job with its commits, and the new ids of instances by the old ones."""
 
     recorded: RecordedEdit
     instances: dict[str, str]
 
 
-def move(request: RenameNodeRequest, conversation: Conversation) -> Moved:
+def move(request: RenameNodeRequest, conversation: Conversation) -> MovedRecords:
     """Give the instances of a node its new name in the template.
 
     Operations count as carried out under the new name as far as only the name has changed. Raises ``Refused``,
@@ -83,7 +83,9 @@ def move(request: RenameNodeRequest, conversation: Conversation) -> Moved:
         ):
             raise Declined
         edit = Edit(request.new, f'"{request.old}" is called "{request.new}"', lambda _: delta)
-        return Moved(record(ensemble, "mv", [edit], new_basis(known, proposal), request.commit, request.asked), ids)
+        return MovedRecords(
+            record(ensemble, "mv", [edit], new_basis(known, proposal), request.commit, request.asked), ids
+        )
 
 
 def _by_both_names(request: RenameNodeRequest, status: Status) -> Status:

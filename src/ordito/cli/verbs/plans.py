@@ -78,6 +78,14 @@ def show_command(session: Session, plan: str, *, steps: bool) -> ExitCode:
     return ExitCode.DONE
 
 
+SINCE = {
+    "fresh": "nothing has changed",
+    "moved": "the ensemble has moved on; it is looked again whether the plan still comes out the same",
+    "stale": "what it depends on has changed: make it anew",
+}
+"""Whether what a plan was made from is as it was."""
+
+
 def _write(found: AskedPlan, channel: Channel) -> None:
     queue = found.queue
     rows = (
@@ -88,7 +96,7 @@ def _write(found: AskedPlan, channel: Channel) -> None:
         ("comment", found.comment),
         ("changes", _changes(found.totals)),
         ("risks", ", ".join(found.risks)),
-        ("fresh", found.fresh),
+        ("since then", SINCE.get(found.fresh, found.fresh)),
         ("needs", "; ".join(map(_needed, found.approvals.wanted))),
         ("decided", "; ".join(f"{one.who}: {one.decision} {one.comment}".rstrip() for one in found.approvals.given)),
         ("queue", f"place {queue.place}, {queue.frozen or queue.holder or 'next'}" if queue is not None else ""),
@@ -117,6 +125,8 @@ def _deciding(decision: str, session: Session, plan: str, comment: str) -> ExitC
     found = decide(ensemble, plan_named(ensemble, plan), decision, comment)
     session.note(f"Plan {found.id} is {found.state}.")
     session.show(found)
+    if decision == "approve":
+        session.next(NextCommand(session.settings.command("plans", "show", found.id), "see how far it has come"))
     return ExitCode.DONE
 
 
@@ -229,7 +239,7 @@ def _write_rules(found: RulesData, channel: Channel) -> None:
             ", ".join(one.when.risks) or "any",
             str(one.count),
             ", ".join((*one.by.roles, *one.by.groups)) or "all who may approve",
-            "too" if one.author_may else "not",
+            "counts" if one.author_may else "does not count",
         )
         for one in found.rules
     ]

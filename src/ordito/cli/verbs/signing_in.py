@@ -19,8 +19,7 @@ from ordito.cli.text_width import printable
 from ordito.cli.verb import verb
 
 if TYPE_CHECKING:
-    from ordito.client.signing_in import Login
-    from ordito.results.served import WhoAmIData
+    from ordito.results.served import MadeLogin, WhoAmIData
 
 
 @verb("login")
@@ -68,25 +67,28 @@ def login_command(session: Session, url: str, name: str, token_stdin: bool, code
     return ExitCode.DONE
 
 
-def _tell(login: Login, address: str, session: Session) -> None:
+def _tell(login: MadeLogin, address: str, session: Session) -> None:
+    from ordito.client.signing_in import code_shown
+
+    code = code_shown(login.code)
     page = f"{address}/device"
     if session.stream is not None:
-        session.stream.say("login", {"code": login.shown, "page": page, "seconds": login.seconds})
+        session.stream.say("login", {"code": code, "page": page, "seconds": login.seconds})
         return
-    words = session.settings.plain_command("--server", address, "login", "--confirm", login.shown)
-    session.err.line(f"The code is {session.err.paint('strong', login.shown)}, for {login.seconds // 60} minutes.")
+    words = session.settings.plain_command("--server", address, "login", "--confirm", code)
+    session.err.line(f"The code is {session.err.paint('strong', code)}, for {login.seconds // 60} minutes.")
     session.err.line(f"Confirm it in a browser:  {page}")
     session.err.line(f"or where a command is signed in:  {words}")
 
 
 def _confirm(session: Session, url: str, code: str) -> ExitCode:
-    from ordito.client.connection import Connection
+    from ordito.client.connection import ServerConnection
     from ordito.client.servers import address_of, token_for
     from ordito.client.signing_in import confirm, waiting_with
     from ordito.results.served import ConfirmedData
 
     if url:
-        connection = Connection(address_of(url), token_for(url))
+        connection = ServerConnection(address_of(url), token_for(url))
     else:
         connection = connection_of(session.settings, session.verb)
     login = waiting_with(connection, code)
@@ -149,7 +151,10 @@ def _write_me(found: WhoAmIData, channel: Channel) -> None:
     if found.permissions:
         channel.line(f"on the server: {', '.join(found.permissions)}")
     rows = [(name, ", ".join(may)) for name, may in _by_name(found.projects).items()]
-    write_columns(("PROJECT", "PERMISSIONS"), rows, channel)
+    if rows:
+        write_columns(("PROJECT", "PERMISSIONS"), rows, channel)
+    else:
+        channel.line("no role in any project")
 
 
 def _by_name(projects: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:

@@ -78,6 +78,36 @@ def _write_status(found: StoreStatusData, channel: Channel) -> None:
         write_columns(("ENSEMBLE", "LAST JOB", "UNFINISHED", "HELD BY"), rows, channel)
 
 
+@verb("change", named="store change")
+@click.option(
+    "--lost-after",
+    metavar="DURATION|assume-ended",
+    required=True,
+    help="How long jobs wait for a silent machine of which an operation is in doubt.",
+)
+def change_command(session: Session, lost_after: str) -> ExitCode:
+    """Change the settings of a store, which hold for all who work with it.
+
+    An operation that was at work on the machine of a worker that is gone is asked for there. Where no worker is in that
+    directory for --lost-after, five minutes at first, the step is lost and its job fails. With assume-ended it runs
+    again at once, if that worker ran with --guard."""
+    from ordito.cli.request_options import Duration
+    from ordito.cli.verbs.workers import store_of
+    from ordito.model.settings import ASSUME_ENDED
+    from ordito.results.store import StoreSettingsData
+
+    seconds = None if lost_after == ASSUME_ENDED else Duration().convert(lost_after, None, None)
+    found = store_of(session)
+    from ordito.cluster.store_settings import put_lost_after
+
+    with found.connection() as db:
+        put_lost_after(db, seconds)
+    session.show(StoreSettingsData(str(found), seconds))
+    what = "counts as ended, where its worker had a guard" if seconds is None else f"is waited for, {seconds:g} s"
+    session.note(f"{found}: what is in doubt on a silent machine {what}")
+    return ExitCode.DONE
+
+
 @verb("import", named="store import")
 @click.argument("place", metavar="DIR")
 def import_command(session: Session, place: str) -> ExitCode:

@@ -16,7 +16,7 @@ from ordito.cli.verb import verb
 from ordito.results.served import LinkData, UserData, UserLinkData, UsersData
 
 if TYPE_CHECKING:
-    from ordito.client.connection import Connection
+    from ordito.client.connection import ServerConnection
 
 users_command = VerbGroup("users", USERS_VERBS, {}, "The users of a server.")
 
@@ -52,7 +52,7 @@ def create_command(session: Session, name: str, admin: bool, auditor: bool) -> E
     return _show_link(session, connection, name)
 
 
-def _show_link(session: Session, connection: Connection, name: str) -> ExitCode:
+def _show_link(session: Session, connection: ServerConnection, name: str) -> ExitCode:
     link = connection.do("POST", f"/users/{in_path(name)}/reset", LinkData)
     session.show(UserLinkData(link.user, link.link), lambda one, channel: channel.line(one.link))
     return ExitCode.DONE

@@ -49,12 +49,14 @@ def store_of(session: Session) -> Store:
     "--lease", type=Duration(), default=30.0, show_default="30s", help="Silent for so long, it is taken over."
 )
 @click.option("--finish", type=Duration(), default=None, help="How long jobs may go on, once it drains.")
+@click.option("--guard", is_flag=True, help="End what it has at work where it is gone, or cut off from the store.")
 @click.option("--poll", type=Duration(), default=1.0, show_default="1s", help="How often it looks into its queues.")
 def worker_command(session: Session, home: str, **given: Any) -> ExitCode:
     """Carry out the items of a pool of a store, until SIGTERM or `ordito workers drain`.
 
     Each item is carried out by a process of its own, which goes on with a job where another worker has left it. Whoever
-    is silent for longer than its lease is taken over by the others, and writes nothing more."""
+    is silent for longer than its lease is taken over by the others, and writes nothing more. What had begun on its
+    machine goes on, unless it runs with --guard, and is asked for there once a worker is in its directory again."""
     key = session.settings.key
     words = {
         "address": store_of(session).address,
@@ -68,6 +70,7 @@ def worker_command(session: Session, home: str, **given: Any) -> ExitCode:
         "lease": given["lease"],
         "finish": given["finish"] or 0.0,
     }
+    module = "ordito.cluster.worker_guard" if given["guard"] else "ordito.cluster.worker"
     import msgspec
 
     # The address may hold a password, and everybody on a machine sees the words of a command.
@@ -75,7 +78,7 @@ def worker_command(session: Session, home: str, **given: Any) -> ExitCode:
     os.write(handle, msgspec.json.encode(words))
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execv(sys.executable, [sys.executable, "-m", "ordito.cluster.worker", str(handle), str(given["poll"])])
+    os.execv(sys.executable, [sys.executable, "-m", module, str(handle), str(given["poll"])])
 
 
 @verb("list", named="workers list")

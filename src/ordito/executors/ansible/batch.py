@@ -44,6 +44,7 @@ from ordito.executors.copies import (
     planned_copies,
     remove_copies,
 )
+from ordito.executors.held import LaunchGate
 from ordito.executors.operation_process import (
     TAIL_LINES,
     OperationProcess,
@@ -104,6 +105,9 @@ class Tools(msgspec.Struct, frozen=True):
 
     there: str = ""
     """The name below which the ensemble keeps its files on hosts."""
+
+    gate: LaunchGate | None = None
+    """Lets playbooks begin, where others may take the ensemble over."""
 
 
 class Batch:
@@ -168,19 +172,33 @@ class Batch:
             return
         if not self._tickets:
             return
+        if (gate := self._tools.gate) is None:
+            self._process = self._begun(command)
+        else:
+            await gate.be_sure()
+            with gate.launching(self._mark):
+                self._process = self._begun(command)
+        started = self._process.started(self.slot.path)
+        for step, ticket in self._tickets.items():
+            ticket.stream.put((step, started))
+        self._judge(await self._ended)
+        if gate is not None:
+            gate.has_ended(self._mark)
+
+    @property
+    def _mark(self) -> Marker:
         assert self._contents is not None
-        self._process = OperationProcess(
+        return Marker(self._first.job, self._contents.marker, self._tools.area)
+
+    def _begun(self, command: ProcessCommand) -> OperationProcess:
+        return OperationProcess(
             command,
-            Marker(self._first.job, self._contents.marker, self._tools.area),
+            self._mark,
             self._first.timeout,
             self._tools.patience,
             ProcessListener(self._take, self._ended.set_result, self._tools.left),
             self._tools.watch,
         )
-        started = self._process.started(self.slot.path)
-        for step, ticket in self._tickets.items():
-            ticket.stream.put((step, started))
-        self._judge(await self._ended)
 
     def _prepared(self) -> ProcessCommand:
         """Write everything that Ansible reads; returns the command."""

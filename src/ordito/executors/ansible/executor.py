@@ -27,6 +27,7 @@ from ordito.executors.ansible.files import (
 from ordito.executors.ansible.program import FURTHER, end_in_containers, end_masters, find_program
 from ordito.executors.copies import remove_pending_copies
 from ordito.executors.environment import base_environment
+from ordito.executors.held import LaunchGate, forget_mark
 from ordito.executors.operation_process import ProcessTimeouts, end_processes
 from ordito.executors.output_pipe import Watch, reap_when_ended
 from ordito.executors.process_table import Marker
@@ -68,6 +69,7 @@ class AnsibleExecutor:
         self._slots = Slots(str(Path(base).resolve()))
         self._program = program
         self._there = ""
+        self._gate: LaunchGate | None = None
         self._settle_patience = patience
         self._watch = Watch()
         self._patience = ProcessTimeouts(grace)
@@ -76,10 +78,11 @@ class AnsibleExecutor:
         self._caring: list[Callable[[], None]] = []
         self._settling: dict[str, asyncio.Task[list[int]]] = {}
 
-    def for_ensemble(self, area: str) -> AnsibleExecutor:
+    def for_ensemble(self, area: str, gate: LaunchGate | None = None) -> AnsibleExecutor:
         """The executor for an ensemble, which keeps its files on hosts below ``area``, apart from those of other
-        ensembles."""
+        ensembles; ``gate`` lets playbooks begin where others may take it over."""
         self._there = area
+        self._gate = gate
         return self
 
     def accepts(self, processor_kinds: Sequence[str], protocol: str = "") -> bool:
@@ -165,6 +168,7 @@ class AnsibleExecutor:
             self._take_care_of,
             self._watch,
             self._there,
+            self._gate,
         )
         try:
             slot = self._slots.acquire(job)
@@ -241,6 +245,7 @@ class AnsibleExecutor:
         for step in contents.steps.values():
             remove_pending_copies(step.job, step.step, slot)
         remove(slot.tree)
+        forget_mark(self._slots.base, marker)
         return unended
 
     def _take_care_of(self, pid: int) -> None:

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 
 from ordito.executors.copies import Unusable
+from ordito.executors.held import TAKEN_OVER
 from ordito.executors.operation_process import ProcessEnd, Tail
 from ordito.executors.outcomes import outcome_from
 from ordito.executors.output_pipe import Stream
@@ -167,7 +168,10 @@ class RemoteAttempt:
         mark = f"ordito-{os.urandom(8).hex()}"
         self._frames = Frames(mark)
         spot = HostSpot(host.tools, tree_there, self._slot, self._shared.path, helpers=helpers)
-        text = operation_text(invocation, tree, spot, mark)
+        hold = host.hold
+        text = operation_text(invocation, tree, spot, mark, hold)
+        if hold is not None and not hold.is_sure:
+            await hold.be_sure()
         self._began = self._loop.time()
         self._lane.run(text, self)
         if invocation.timeout is not None:
@@ -313,6 +317,7 @@ _REFUSALS: dict[str, Callable[[str, str, str, str], str]] = {
     "copy": lambda host, artifact, what, said: (
         f"{artifact} was not started: no copy could be made at {what} on {host}{said}"
     ),
+    "late": lambda host, artifact, _, __: f"{artifact} was not started on {host}: {TAKEN_OVER}",
     "disk": lambda host, artifact, _, said: (
         f"{artifact} was not started: its working directory could not be made on {host}{said}; make room there, or "
         'choose another folder (setting "base")'

@@ -16,7 +16,7 @@ from ordito.executors.remote.host import AttemptOnHost, RemoteHost
 from ordito.executors.remote.operation_text import KINDS, identity, outputs_path
 from ordito.executors.remote.settling import await_end, end_or_find
 from ordito.executors.remote.tree import Trees
-from ordito.work.invocation import Ending, InDoubt, Invocation, Outcome, Progress
+from ordito.work.invocation import Ending, Hold, InDoubt, Invocation, Outcome, Progress
 from ordito.work.targets import HostTarget, Unreachable
 
 AT_ONCE = 16
@@ -31,10 +31,18 @@ class RemoteExecutor:
     All files are below one folder on each host; ``leave`` removes those of a job.
     """
 
-    def __init__(self, connectors: Sequence[Connector], area: str, patience: HostTimeouts | None = None) -> None:
-        """``area`` is the name of this ensemble, which no other one on the same hosts has."""
+    def __init__(
+        self,
+        connectors: Sequence[Connector],
+        area: str,
+        patience: HostTimeouts | None = None,
+        hold: Hold | None = None,
+    ) -> None:
+        """``area`` is the name of this ensemble, which no other one on the same hosts has; ``hold`` says how it is
+        held, where others may take it over."""
         self._connectors: Mapping[str, Connector] = {c.protocol: c for c in connectors}
         self._area = area
+        self._hold = hold
         self._patience = patience or HostTimeouts()
         self._trees = Trees()
         self._hosts: dict[tuple[str, str], list[tuple[HostTarget, RemoteHost]]] = {}
@@ -153,7 +161,7 @@ class RemoteExecutor:
         for other, host in known:
             if other is target or other == target:
                 return host
-        host = RemoteHost(self._connectors[target.protocol], target, self._area, job, self._trees)
+        host = RemoteHost(self._connectors[target.protocol], target, self._area, job, self._trees, self._hold)
         known.append((target, host))
         return host
 

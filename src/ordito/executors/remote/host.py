@@ -15,14 +15,15 @@ import msgspec
 
 from ordito.executors.copies import Unusable
 from ordito.executors.environment import folder_of
+from ordito.executors.held import TAKEN_OVER
 from ordito.executors.remote.commands import run_command, said
 from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.lanes import Lanes
-from ordito.executors.remote.operation_text import environment_text
+from ordito.executors.remote.operation_text import environment_text, words_of_epoch
 from ordito.executors.remote.tree import NONE, SharedFile, SharedFiles, Trees
 from ordito.executors.remote.upload import Uploads
 from ordito.executors.result_files import NOTHING, LeftFile
-from ordito.work.invocation import Invocation
+from ordito.work.invocation import Hold, Invocation
 from ordito.work.targets import HostTarget, Ran
 
 PATIENCE = 60.0
@@ -30,6 +31,9 @@ PATIENCE = 60.0
 
 PRESSED = 2.0
 """Seconds after which a command that has not ended may be waiting for a free session on the host."""
+
+TAKEN_OVER_STATUS = 4
+"""The exit status of a shell that finds that somebody else has taken the ensemble over."""
 
 _TOOLS = Path(__file__).with_name("tools")
 _SHARED = ("shell_trap.sh", "shell_value.bash", "python_runner.py", "packages_runner.py")
@@ -79,11 +83,15 @@ class AttemptOnHost(msgspec.Struct, frozen=True):
 class RemoteHost:
     """A host during one job."""
 
-    def __init__(self, connector: Connector, target: HostTarget, area: str, job: str, trees: Trees) -> None:
-        """``area`` is the name of the ensemble: files of other ensembles are never touched."""
+    def __init__(
+        self, connector: Connector, target: HostTarget, area: str, job: str, trees: Trees, hold: Hold | None = None
+    ) -> None:
+        """``area`` is the name of the ensemble: files of other ensembles are never touched. ``hold`` says how it is
+        held, where others may take it over."""
         self.target = target
         self.connector = connector
         self._area = area
+        self.hold = hold
         self._job = job
         self._run = f"{job}.{os.urandom(4).hex()}"
         self._trees = trees
@@ -241,8 +249,12 @@ class RemoteHost:
 
     async def _prepare(self) -> HostFacts:
         base = str(self.target.settings.get("base") or "")
-        head = _head(base=base, area=self._area, job=self._run, tools=tools_name())
-        ran = await self.checked(["sh"], (head + _BASE + _tool("prepare.sh")).encode())
+        head = _head(base=base, area=self._area, job=self._run, tools=tools_name(), **words_of_epoch(self.hold))
+        ran = await self._run_command(["sh"], (head + _BASE + _tool("epochs.sh") + _tool("prepare.sh")).encode())
+        if ran.status == TAKEN_OVER_STATUS and self.hold is not None:
+            raise Unusable(f"nothing is started on {self.target.name}: {TAKEN_OVER}")
+        if ran.status:
+            raise Unusable(_not_ready(self.target.name, ran))
         facts, has_tools, left = _facts(ran.out)
         if facts is None:
             raise Unusable(_not_ready(self.target.name, ran))

@@ -28,7 +28,7 @@ from ordito.executors.remote.tree import LocalFile, Tree
 from ordito.executors.script_tree import filled
 from ordito.executors.shell import UnusableInterpreter, interpreter_of, wrapper
 from ordito.model.deploying import PLACING
-from ordito.work.invocation import SCRATCH, FilePlacement, Invocation
+from ordito.work.invocation import SCRATCH, FilePlacement, Hold, Invocation
 from ordito.work.needs import filled_name
 
 SHELL = "tosca.artifacts.Implementation.Bash"
@@ -98,7 +98,16 @@ def _paths_in(value: str, start: str) -> Iterator[str]:
         yield os.path.normpath(part)
 
 
-def operation_text(invocation: Invocation, tree: Tree, spot: HostSpot, mark: str) -> str:
+def words_of_epoch(hold: Hold | None) -> dict[str, str]:
+    """What a shell is told of the epoch in which it begins something, by name."""
+    if hold is None:
+        return {}
+    epoch = hold.epoch
+    worker, ensemble = (blake2b(word.encode(), digest_size=8).hexdigest() for word in (epoch.worker, epoch.ensemble))
+    return {"epoch": str(epoch.number), "worker": worker, "epochs": f"epochs/{ensemble}"}
+
+
+def operation_text(invocation: Invocation, tree: Tree, spot: HostSpot, mark: str, hold: Hold | None = None) -> str:
     """The text; raises ``Unusable`` for an artifact that cannot be run, and ``ValueError`` for variables that no
     process can get."""
     environment = _environment(invocation, spot)
@@ -108,6 +117,7 @@ def operation_text(invocation: Invocation, tree: Tree, spot: HostSpot, mark: str
     lines = [
         "{",
         f"ordito_mark={mark} ordito_identity={identity_of(invocation)}",
+        *(f"ordito_{name}={word}" for name, word in words_of_epoch(hold).items()),
         "(",
         "ordito_begin",
         *_files(spot.slot, environment),

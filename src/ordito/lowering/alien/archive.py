@@ -7,13 +7,14 @@ from ordito.base.diagnostics import Diagnostics, Related
 from ordito.base.span import Span
 from ordito.lowering.alien.archives import NORMATIVE, VERSION, ArchiveFile, ArchiveImports, fact, moved, version_of
 from ordito.lowering.alien.definitions import DefinitionsOf
-from ordito.lowering.alien.functions import FunctionsOf
+from ordito.lowering.alien.functions import SECRET, FunctionsOf
 from ordito.lowering.alien.interfaces import InterfacesOf
 from ordito.lowering.alien.keynames import Keynames
 from ordito.lowering.alien.shapes import ArchiveShapes
 from ordito.lowering.alien.shelf import is_version
 from ordito.lowering.alien.topology import TopologyOf
 from ordito.lowering.alien.types import SECTIONS, ArchiveTypes
+from ordito.lowering.alien.variables import VariablesOf
 from ordito.lowering.making import mapping, text
 from ordito.source.bundled import PROFILE_SCHEME
 from ordito.source.loader import Document
@@ -70,6 +71,10 @@ class _ArchiveLowering:
         self._package = package
         self._diagnostics = diagnostics
         self._node_types = self._names("node_types")
+        written = (f.root.values.get("node_types") for f in self._files)
+        types = {n: t for node in written if isinstance(node, Mapping) for n, t in node.values.items()}
+        self._variables = VariablesOf(package, {n: t for n, t in types.items() if isinstance(t, Mapping)})
+        self._secrets: dict[str, Scalar] = {}
         self._capability_types = self._names("capability_types")
 
     def file(self) -> ServiceFile | None:
@@ -118,9 +123,10 @@ class _ArchiveLowering:
         found: dict[str, dict[str, tuple[Scalar, Node]]] = {}
         places: dict[str, Scalar] = {}
         functions = FunctionsOf((), self._diagnostics)
+        functions.secrets = self._secrets
         for file in self._files:
             shapes = self._shapes(file)
-            interfaces = InterfacesOf(shapes, functions)
+            interfaces = InterfacesOf(shapes, functions, self._variables)
             definitions = DefinitionsOf(shapes, functions, self._node_types, self._capability_types)
             types = ArchiveTypes(shapes, definitions, interfaces, self._node_types)
             for section in (*SECTIONS, *AS_WRITTEN):
@@ -177,10 +183,30 @@ class _ArchiveLowering:
         templates = written.values.get("node_templates") if isinstance(written, Mapping) else None
         names = templates.values if isinstance(templates, Mapping) else {}
         functions = FunctionsOf(names, self._diagnostics)
-        interfaces = InterfacesOf(shapes, functions)
+        functions.secrets = self._secrets
+        interfaces = InterfacesOf(shapes, functions, self._variables)
         definitions = DefinitionsOf(shapes, functions, self._node_types, self._capability_types)
         later = self._main.number >= LINKS_HAVE_NAMES
-        return TopologyOf(shapes, definitions, interfaces, functions, later).lowered(written)
+        return self._with_secrets(TopologyOf(shapes, definitions, interfaces, functions, later).lowered(written))
+
+    def _with_secrets(self, topology: Mapping | None) -> Mapping | None:
+        """The topology with the inputs that stand for secrets."""
+        if topology is None or not self._secrets:
+            return topology
+        made: list[tuple[Scalar, Node]] = []
+        for name, at in self._secrets.items():
+            facts = [("ordito.secret", text(name, at, plain=False)), ("sensitive", text("true", at, plain=False))]
+            metadata = mapping([(text(n, at), v) for n, v in facts], at)
+            parts: list[tuple[str, Node]] = [
+                ("type", text("any", at)),
+                ("required", text("false", at)),
+                ("metadata", metadata),
+            ]
+            made.append((text(f"{SECRET}{name}", at, plain=False), mapping([(text(n, at), v) for n, v in parts], at)))
+        known = topology.values.get("inputs")
+        inputs = mapping([*(known.entries() if isinstance(known, Mapping) else ()), *made], topology)
+        others = [(k, v) for k, v in topology.entries() if k.text != "inputs"]
+        return mapping([(text("inputs", topology), inputs), *others], topology)
 
     def _metadata(self) -> Mapping | None:
         """Name, version and author, wherever they are written; and other texts of the metadata."""

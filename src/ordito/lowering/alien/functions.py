@@ -23,6 +23,8 @@ OF_ENTITIES = frozenset({"get_property", "get_attribute", "get_operation_output"
 NUMBER_OR_FLAG = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?|true|false")
 NOT_HERE = frozenset({"get_input_artifact"})
 OUTPUT = "get_operation_output"
+SECRET = "secret:"
+"""How the names of inputs begin that are secrets."""
 
 
 def interface_name(written: str) -> str:
@@ -34,6 +36,8 @@ class FunctionsOf:
     """Lowers values. ``templates`` are the names of the node templates."""
 
     def __init__(self, templates: Iterable[str], diagnostics: Diagnostics) -> None:
+        self.secrets: dict[str, Scalar] = {}
+        """The secrets that functions ask for, by name."""
         self._templates = frozenset(templates)
         self._safe = {name.replace("-", "_"): name for name in self._templates}
         self._diagnostics = diagnostics
@@ -55,7 +59,9 @@ class FunctionsOf:
         if len(node.keys) == 1:
             (key,) = node.keys
             value = node.values[key.text]
-            if key.text in NOT_HERE or (key.text == "get_secret" and not isinstance(value, Mapping)):
+            if key.text == "get_secret" and not isinstance(value, Mapping):
+                return self._secret(key, value, node)
+            if key.text in NOT_HERE:
                 self._diagnostics.error(
                     "not-supported-yet",
                     f"{key.text} is not evaluated here",
@@ -66,6 +72,16 @@ class FunctionsOf:
             if key.text in OF_ENTITIES and isinstance(value, Sequence) and len(value.items) > 1:
                 return mapping([(key, self._path(key.text, value))], node)
         return mapping([(k, self.lowered(v)) for k, v in node.entries()], node)
+
+    def _secret(self, key: Scalar, value: Node, node: Node) -> Node:
+        """A secret: an input that the secrets of the ensemble give, by the text of its path."""
+        items = value.items if isinstance(value, Sequence) else [value]
+        path = "/".join(item.text for item in items if isinstance(item, Scalar))
+        if not path or len(path.split("/")) < len(items):
+            self._diagnostics.error("bad-call", "get_secret takes the path of a secret", value.span)
+            return node
+        self.secrets.setdefault(path, key)
+        return mapping([(text("get_input", key), text(f"{SECRET}{path}", value, plain=False))], node)
 
     def _path(self, function: str, value: Sequence) -> Node:
         """What a function refers to: an entity, an interface where it asks for an output, and names, the last of which

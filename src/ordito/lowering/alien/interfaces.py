@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ordito.lowering.alien.functions import FunctionsOf, interface_name
 from ordito.lowering.alien.shapes import ArchiveShapes, without
+from ordito.lowering.alien.variables import VariablesOf
 from ordito.lowering.making import mapping, named, sequence, text
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 
@@ -13,9 +14,17 @@ KEYNAMES = frozenset({"type", "inputs", "description", "operations", "notificati
 class InterfacesOf:
     """Lowers the interfaces of one file."""
 
-    def __init__(self, shapes: ArchiveShapes, functions: FunctionsOf) -> None:
+    def __init__(self, shapes: ArchiveShapes, functions: FunctionsOf, variables: VariablesOf | None = None) -> None:
         self._shapes = shapes
         self._functions = functions
+        self._variables = variables
+        self.owner = ""
+        """The node type whose operations are lowered, "" for none."""
+
+    @property
+    def is_abstract(self) -> bool:
+        """Whether the node type is one that only says what others have to offer."""
+        return self._variables is not None and self._variables.is_abstract(self.owner)
 
     def lowered(self, node: Node | None) -> Mapping | None:
         """Interfaces by their names; two spellings of one name are one interface."""
@@ -64,7 +73,9 @@ class InterfacesOf:
         if is_null(node):
             return named([("description", text(key.text, key, plain=False))], key)
         if isinstance(node, Scalar):
-            return self._shapes.move(node)
+            moved = self._shapes.move(node)
+            more = self._more(moved, None)
+            return named([("implementation", moved), ("inputs", mapping(more, node))], node) if more else moved
         if not isinstance(node, Mapping):
             self._shapes.wrong(node, f'operation "{key.text}"', "an implementation or a map with its keynames")
             return None
@@ -74,6 +85,9 @@ class InterfacesOf:
         if implementation is not None:
             entries.append((text("implementation", implementation), implementation))
         inputs = self._inputs(written.values.get("inputs") or written.values.get("input"))
+        more = self._more(implementation, inputs)
+        if more:
+            inputs = mapping([*(inputs.entries() if inputs is not None else ()), *more], written)
         if inputs is not None:
             entries.append((text("inputs", inputs), inputs))
         outputs = written.values.get("outputs")
@@ -81,6 +95,12 @@ class InterfacesOf:
             mapped = [(k, v) for k, v in outputs.entries() if isinstance(v, Sequence)]
             entries.append((written.key("outputs"), mapping(mapped, outputs)))
         return mapping(entries, written)
+
+    def _more(self, implementation: Node | None, inputs: Node | None) -> list[tuple[Scalar, Node]]:
+        """Inputs for variables that the script reads without having declared them."""
+        if self._variables is None:
+            return []
+        return self._variables.inputs(implementation, self.owner, inputs)
 
     def _inputs(self, node: Node | None) -> Mapping | None:
         """Values and functions; what has a type is the definition of an input, which whoever runs the operation

@@ -10,6 +10,8 @@ from ordito.lowering.making import mapping, named, sequence, text
 from ordito.source.nodes import Mapping, Node, Scalar, Sequence, is_null
 
 OF_CAPABILITIES = frozenset({"properties", "attributes", "occurrences"})
+ABSTRACT = "abstract"
+"""The metadata of templates whose type is one that only says what others have to offer."""
 SKIPPED = ("metadata", "tags", "portability")
 
 
@@ -44,6 +46,8 @@ class NodeTemplatesOf:
             self._shapes.wrong(node, f'node template "{key.text}"', "a map with its keynames")
             return None
         written = self._shapes.keynames.kept(node, "node template")
+        kind = written.values.get("type")
+        self._interfaces.owner = kind.text if isinstance(kind, Scalar) else ""
         entries: list[tuple[Scalar, Node]] = []
         for name, value in without(written, *SKIPPED):
             lowered = self._part(key, name.text, value)
@@ -52,6 +56,8 @@ class NodeTemplatesOf:
         more: list[tuple[Scalar, Node]] = []
         if key.text in self._spread:
             more.append((text("ordito.placement", key), text("spread", key)))
+        if self._interfaces.is_abstract:
+            more.append((text(ABSTRACT, key), text("true", key, plain=False)))
         metadata = self._shapes.texts(written.values.get("metadata"), more)
         if metadata is not None:
             entries.append((text("metadata", metadata), metadata))

@@ -30,6 +30,7 @@ class ArchiveTypes:
         self, shapes: ArchiveShapes, definitions: DefinitionsOf, interfaces: InterfacesOf, node_types: frozenset[str]
     ) -> None:
         self._shapes = shapes
+        self._interfaces = interfaces
         self._node_types = node_types
         self._diagnostics = shapes.diagnostics
         self._parts: dict[str, Callable[[Node | None], Node | None]] = {
@@ -56,6 +57,7 @@ class ArchiveTypes:
             self._shapes.wrong(node, f'{what} "{key.text}"', "a map with its keynames")
             return None
         written = self._shapes.keynames.kept(node, what)
+        self._interfaces.owner = key.text if what == "node type" else ""
         entries: list[tuple[Scalar, Node]] = []
         skipped = ("metadata", "tags", "abstract", "portability", "derived_from", "version", "valid_sources")
         for name, value in without(written, *skipped):

@@ -30,7 +30,7 @@ from ordito.lowering.cloudify.implementations import (
     kind_of,
 )
 from ordito.lowering.cloudify.overrides import Override
-from ordito.lowering.cloudify.playbooks import Playbooks, defaults
+from ordito.lowering.cloudify.plugin_options import Playbooks, defaults, warn_of_fabric
 from ordito.lowering.cloudify.schemas import ANY, Schemas
 from ordito.lowering.cloudify.values import Values
 from ordito.lowering.making import mapping, text
@@ -225,6 +225,8 @@ class OperationsOf:
         elif found.kind == PLAYBOOK:
             given = {**defaults(inherited if merges else None), **given}
             path = self._playbooks.path(given, self._given)
+        if found.kind in (FABRIC_SCRIPT, FABRIC_COMMANDS):
+            warn_of_fabric(given, self._diagnostics)
         if merges and inherited is not None:
             self._check_given(inherited, given, written, owner)
         entries = [] if written.inputs is None else [*written.inputs.entries()]

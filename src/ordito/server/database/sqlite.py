@@ -13,7 +13,7 @@ from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
-from ordito.server.problems import ApiProblem
+from ordito.server.problems import HINT_OF_FULL, ApiProblem
 
 FULL = ("database or disk is full", "disk I/O error")
 
@@ -53,8 +53,7 @@ class Sqlite:
         """See ``DatabaseKind``."""
         if not any(text in str(error.orig) for text in FULL):
             return None
-        hint = "make room on the disk of the server, then ask again"
-        return ApiProblem("no-space", "the server has no room to keep this", hint)
+        return ApiProblem("no-space", "the server has no room to keep this", HINT_OF_FULL)
 
     def lock_migrations(self, connection: Connection) -> None:
         """See ``DatabaseKind``. Only one server runs on a home."""

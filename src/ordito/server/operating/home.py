@@ -128,14 +128,14 @@ def ensembles_of(connection: Connection) -> list[KnownEnsemble]:
     return [KnownEnsemble(row[0], row[1], Path(row[2])) for row in connection.execute(asked)]
 
 
-class Serving(msgspec.Struct, frozen=True):
+class ServingHome(msgspec.Struct, frozen=True):
     """A server that runs: its process, and since when, in seconds since the epoch."""
 
     process: int
     since: float
 
 
-def serving(home: Path) -> Serving | None:
+def serving(home: Path) -> ServingHome | None:
     """The server that runs on a home, None where none does. Raises ``ServerRefused``."""
     path = home / LOCK
     try:
@@ -148,7 +148,7 @@ def serving(home: Path) -> Serving | None:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         process = os.read(handle, 32).strip()
-        return Serving(int(process) if process.isdigit() else 0, os.fstat(handle).st_mtime)
+        return ServingHome(int(process) if process.isdigit() else 0, os.fstat(handle).st_mtime)
     finally:
         os.close(handle)
     return None

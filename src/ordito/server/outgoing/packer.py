@@ -49,7 +49,7 @@ SETTINGS: Mapping[str, str] = {
 """Settings of git that override those of the account. The received objects stay one pack, whose size is limited."""
 
 
-class _Refused(Exception):
+class _NotPackable(Exception):
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.failure = Failure("source-failed", message, hint)
@@ -81,7 +81,7 @@ def answer(asked: PackAsked) -> PackAnswer:
     except GitFailed as failed:
         hint = "check the address and the branch, and whether the server's account may read the repository"
         return NotPacked(revision, Trouble(Failure("source-failed", f"git says: {failed.message}", hint)))
-    except _Refused as refused:
+    except _NotPackable as refused:
         return NotPacked(revision, Trouble(refused.failure))
     enter(Surroundings((asked.folder,)))
     os.chdir(Path(asked.folder, "tree"))
@@ -116,7 +116,7 @@ def _revision(git: Git, asked: PackAsked, more: dict[str, str]) -> str:
         commit, _, name = line.partition("\t")
         if name == wanted:
             return commit
-    raise _Refused(f'the repository has no branch "{asked.branch}"', "name one that it has")
+    raise _NotPackable(f'the repository has no branch "{asked.branch}"', "name one that it has")
 
 
 def _fetch(git: Git, asked: PackAsked, more: dict[str, str]) -> None:
@@ -131,9 +131,9 @@ def _fetch(git: Git, asked: PackAsked, more: dict[str, str]) -> None:
         raise
 
 
-def _too_large(asked: PackAsked) -> _Refused:
+def _too_large(asked: PackAsked) -> _NotPackable:
     hint = "leave out what is not needed, or let an administrator raise `limits: package` in server.yaml"
-    return _Refused(f"the branch has more than {asked.most_bytes:,} bytes", hint)
+    return _NotPackable(f"the branch has more than {asked.most_bytes:,} bytes", hint)
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -172,7 +172,7 @@ def _entries(git: Git, asked: PackAsked, revision: str) -> list[_Entry]:
         kind = git.attempt("cat-file", "-t", where)[1].strip()
         if kind != b"tree":
             what = "is no folder" if kind else "is not there"
-            raise _Refused(f"{asked.path} {what} in the branch {asked.branch}", "name a folder of it")
+            raise _NotPackable(f"{asked.path} {what} in the branch {asked.branch}", "name a folder of it")
     found = []
     total = 0
     for line in git.run("ls-tree", "-r", "-z", "-l", "--full-tree", where, limit=asked.seconds).split(b"\0"):
@@ -182,11 +182,11 @@ def _entries(git: Git, asked: PackAsked, revision: str) -> list[_Entry]:
         mode, _, digest, size = head.decode("ascii").split()
         entry = _Entry(mode, digest, int(size) if size != "-" else 0, os.fsdecode(name))
         if any(part in ("", ".", "..") or part.lower() == ".git" for part in entry.name.split("/")):
-            raise _Refused(f"{entry.name!r} is no name for a file")
+            raise _NotPackable(f"{entry.name!r} is no name for a file")
         found.append(entry)
         total += entry.size
         if len(found) > MOST_FILES:
-            raise _Refused(f"the folder has more than {MOST_FILES:,} files", "leave out what is not needed")
+            raise _NotPackable(f"the folder has more than {MOST_FILES:,} files", "leave out what is not needed")
     if total > asked.most_bytes:
         raise _too_large(asked)
     return found
@@ -223,7 +223,7 @@ def _target(entry: _Entry, content: bytes) -> str:
     leads = posixpath.normpath(posixpath.join(posixpath.dirname(entry.name), target))
     if target.startswith("/") or ".." in down or leads == ".." or leads.startswith("../"):
         hint = "put what it leads to into the folder"
-        raise _Refused(f"{entry.name} is a link that leads out of the folder", hint)
+        raise _NotPackable(f"{entry.name} is a link that leads out of the folder", hint)
     return target
 
 

@@ -27,7 +27,7 @@ from ordito.server.places import all_ensembles, reads_of
 from ordito.server.plans.store import frozen_by
 from ordito.server.ports import Runners
 from ordito.server.problems import ApiProblem
-from ordito.server.processes.calls import RunnerTask
+from ordito.server.processes.calls import ForkedTask
 from ordito.server.settings import CurrentSettings
 from ordito.source.reach import within
 
@@ -78,7 +78,7 @@ class WaitingNotices:
             reads = await parts.database.read(partial(reads_of, home=parts.home, project=project, ensemble=ensemble))
             mark, waits = await asyncio.to_thread(self._look, reads[0])
             reach, retention = around(parts.settings.surroundings, reads), parts.settings.now.jobs.retention
-            if waits and await parts.runners.start(name, RunnerTask(NoticesItem(reads[0]), reach, retention)):
+            if waits and await parts.runners.start(name, ForkedTask(NoticesItem(reads[0]), reach, retention)):
                 self._tried[reads[0]] = mark, time.monotonic()
         except (ApiProblem, EnsembleError, OSError) as error:
             _LOG.warning("cannot handle the notices of %s/%s: %s", project, ensemble, error)

@@ -61,7 +61,7 @@ class Run(msgspec.Struct, frozen=True, tag="run"):
     """The directory of its ensemble."""
 
 
-class RunnerTask(msgspec.Struct, frozen=True):
+class ForkedTask(msgspec.Struct, frozen=True):
     """What a runner is given: a work item, and what it may reach."""
 
     item: WorkItem
@@ -79,7 +79,7 @@ class Kill(msgspec.Struct, frozen=True, tag="kill"):
 Request = Query | Run | Kill
 
 
-class Ended(msgspec.Struct, frozen=True, tag="ended"):
+class ChildEnded(msgspec.Struct, frozen=True, tag="ended"):
     """A child has ended: with an exit code, or by a signal, then negative."""
 
     number: int

@@ -17,7 +17,7 @@ import sys
 
 import msgspec
 
-from ordito.server.processes.calls import LONGEST, Ended, Kill, Query, Request, Run
+from ordito.server.processes.calls import LONGEST, ChildEnded, Kill, Query, Request, Run
 from ordito.server.processes.query import answer
 from ordito.server.processes.runner import run
 
@@ -105,7 +105,7 @@ class _ForkServer:
             # No process can be had now: whoever asks is told, and the others go on.
             os.close(given)
             os.close(out)
-            self._tell(Ended(request.number, 1))
+            self._tell(ChildEnded(request.number, 1))
             return
         if not process:
             self._be_child(request, given, out)
@@ -145,9 +145,9 @@ class _ForkServer:
         os.close(descriptor)
         _, status = os.waitpid(process, 0)
         code = os.waitstatus_to_exitcode(status)
-        self._tell(Ended(number, code))
+        self._tell(ChildEnded(number, code))
 
-    def _tell(self, ended: Ended) -> None:
+    def _tell(self, ended: ChildEnded) -> None:
         with contextlib.suppress(OSError):
             self._channel.send(msgspec.json.encode(ended))
 

@@ -17,7 +17,7 @@ from typing import IO, NamedTuple
 
 import msgspec
 
-from ordito.server.processes.calls import LONGEST, Ended, Kill, Request
+from ordito.server.processes.calls import LONGEST, ChildEnded, Kill, Request
 
 _LOG = logging.getLogger(__name__)
 
@@ -148,7 +148,7 @@ class ForkLink:
         if not message:
             self._leave(channel)
             return
-        ended = msgspec.json.decode(message, type=Ended)
+        ended = msgspec.json.decode(message, type=ChildEnded)
         waiting = self._waiting.get(ended.number)
         if waiting is not None and not waiting.done():
             waiting.set_result(ended.status)

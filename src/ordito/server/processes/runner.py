@@ -32,14 +32,14 @@ from ordito.server.processes.calls import (
     Began,
     Faulty,
     Finished,
+    ForkedTask,
     News,
     NotDone,
     NothingToDo,
-    RunnerTask,
     Suspended,
 )
 
-_TASK: msgspec.json.Decoder[RunnerTask] = msgspec.json.Decoder(RunnerTask)
+_TASK: msgspec.json.Decoder[ForkedTask] = msgspec.json.Decoder(ForkedTask)
 
 
 def run(given: int, out: int) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from ordito.server.processes.calls import NEWS, Began, News, Run, RunnerTask
+from ordito.server.processes.calls import NEWS, Began, ForkedTask, News, Run
 from ordito.server.processes.link import Died, ForkLink, memory_file
 
 
@@ -48,7 +48,7 @@ class ForkedRunners:
         """How many runners of this server live."""
         return len(self._running)
 
-    async def start(self, name: str, task: RunnerTask) -> bool:
+    async def start(self, name: str, task: ForkedTask) -> bool:
         """Start a runner; False where one of this name lives, or none can be started now."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         out = os.open(self._path(name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -18,7 +18,7 @@ import msgspec
 from ordito.app.stores import prepared
 from ordito.app.surroundings import Surroundings, around, enter
 from ordito.app.unattended import carry_out
-from ordito.app.work_items import PlanItem, ResumeItem
+from ordito.app.work_items import SEALED_FOR, PlanItem, ResumeItem
 from ordito.app.workflow_run import AlreadyBegun
 from ordito.cluster.connecting import StoreConnection
 from ordito.cluster.holding import ForkedWorker
@@ -28,6 +28,7 @@ from ordito.cluster.stored import StoredEnsemble, StoredName
 from ordito.cluster.trees import Trees
 from ordito.cluster.worker_runner import Cancel, HeldItem, ItemEnd, Suspend
 from ordito.engine.ports import JobSuspended
+from ordito.ensemble.files import write_whole
 from ordito.ensemble.journal_database import Fenced
 from ordito.ensemble.layout import Layout
 from ordito.ensemble.logs import retain
@@ -38,6 +39,7 @@ from ordito.results.item_outcome import ItemOutcome
 from ordito.server.packages import bring_package, package_path
 from ordito.server.processes.calls import SealedTask, StoredTask
 from ordito.server.processes.runner import plain, trouble_of
+from ordito.source.opening import use_sent
 
 PAUSE = 0.1
 """Seconds between two attempts to ask a job that is about to begin."""
@@ -50,13 +52,13 @@ _ITEM: msgspec.json.Decoder[SealedTask | PlanItem | ResumeItem] = msgspec.json.D
 def run(held: HeldItem) -> ItemEnd:
     """Carry an item out, see ``RunItem``; its outcome is an ``ItemOutcome`` as JSON."""
     store = Store(held.task.address)
-    worker = ForkedWorker(held.tenure.worker, held.tenure.epoch, held.may_launch)
+    worker = ForkedWorker(held.tenure.worker, held.tenure.epoch, held.may_launch, is_guarded=held.task.is_guarded)
     name = StoredName(*store.ensemble_name(held.tenure.ensemble))
     key = PoolKey(held.task.key)
     directory = prepared(StoredEnsemble(store, name, worker, key, _leave, patience=math.inf), held.home)
     # What a request names lies beside the files of its ensemble.
     os.chdir(directory)
-    item = _item(held, directory)
+    item = _item(held, directory, key)
     requests = _Requests(Layout(Path(directory)))
     held.listen(requests.hear)
     if not _has_job(directory, held.task.item) and (asked := requests.asked) is not None:
@@ -69,18 +71,35 @@ def run(held: HeldItem) -> ItemEnd:
         requests.is_over.set()
 
 
-def _item(held: HeldItem, directory: str) -> PlanItem | ResumeItem:
+def _item(held: HeldItem, directory: str, key: PoolKey) -> PlanItem | ResumeItem:
     """What is to be done: what the item says, or to go on with the job of it that waits."""
-    found = _ITEM.decode(held.item.request)
+    body = held.item.request
+    if body[:1] != b"{":
+        body = key.opened(body, held.tenure.ensemble, SEALED_FOR)
+    found = _ITEM.decode(body)
     if isinstance(found, SealedTask):
-        body = PoolKey(held.task.key).open_request(held.task.item, found.body)
-        found = _confined(msgspec.json.decode(body, type=StoredTask), held, directory)
+        opened = key.open_request(held.task.item, found.body)
+        found = _confined(msgspec.json.decode(opened, type=StoredTask), held, directory)
     item = msgspec.structs.replace(found, directory=directory)
     if _has_job(directory, held.task.item):
         return ResumeItem(directory)
     if isinstance(item, PlanItem):
+        if item.package:
+            service = str(item.asked.fields.get("service", ""))
+            use_sent(service, _package(held, item.package, Path(service).stem))
         return msgspec.structs.replace(item, by=msgspec.structs.replace(item.by, origin=held.task.item))
     return item
+
+
+def _package(held: HeldItem, digest: str, name: str) -> str:
+    """The archive of a service, fetched where this home does not have it, under the name of the service."""
+    path = held.home / "packages" / digest / f"{name}.csar"
+    if not path.exists():
+        with closing(StoreConnection(held.task.address)) as link:
+            ((_, content),) = Trees(link).bodies([digest])
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(path, [content])
+    return str(path)
 
 
 def _confined(task: StoredTask, held: HeldItem, directory: str) -> PlanItem | ResumeItem:

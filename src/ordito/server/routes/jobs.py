@@ -95,7 +95,7 @@ async def _resume(call: ApiCall) -> Reply:
 
 
 async def _start(call: ApiCall, item: ResumeItem) -> None:
-    task = await call.services.keeper.task_of(item, call.project, call.ensemble)
+    task = await call.services.plan_parts.task_of(item, call.project, call.ensemble)
     if not await call.services.runners.start(f"resume-{call.project}.{call.ensemble}", task):
         raise ApiProblem("locked", "somebody has just begun to work on this ensemble", "look at it again", again_in=2)
 

@@ -16,6 +16,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
 from ordito.ensemble.job_format import moment
+from ordito.results.served import LoginAnswer, LoginData, MadeLogin
 from ordito.server.call import ApiCall
 from ordito.server.database.tables import LOGINS
 from ordito.server.identity.principal import USER, Principal
@@ -47,20 +48,6 @@ class NewLogin(Fields, frozen=True):
     """What it is, as in ``ordito on laptop``; its token gets this name."""
 
 
-class MadeLogin(msgspec.Struct, frozen=True):
-    """A sign-in that waits to be confirmed."""
-
-    id: str
-    code: str
-    """What somebody who is signed in types to confirm it."""
-
-    secret: str
-    """Goes into the header ``Ordito-Login`` of who asks for the token. It is shown once."""
-
-    seconds: int
-    """How long it can be confirmed."""
-
-
 class LoginFields(Fields, frozen=True):
     """How long to wait for the confirmation."""
 
@@ -68,35 +55,11 @@ class LoginFields(Fields, frozen=True):
     """Seconds."""
 
 
-class LoginAnswer(msgspec.Struct, frozen=True):
-    """Whether a sign-in is confirmed."""
-
-    user: str
-    """Who has confirmed it, "" for nobody yet."""
-
-    token: str | None
-    """The token, null as long as nobody has confirmed it. It is given once."""
-
-    expires: str
-    """When the token expires, or until when the sign-in can be confirmed."""
-
-
 class CodeFields(Fields, frozen=True):
     """A code."""
 
     code: Annotated[str, msgspec.Meta(min_length=1, max_length=20)]
     """As it was shown; capitals and dashes do not count."""
-
-
-class LoginData(msgspec.Struct, frozen=True):
-    """What wants to sign in."""
-
-    id: str
-    name: str
-    address: str
-    """Where it comes from."""
-
-    expires: str
 
 
 async def _begin(call: ApiCall) -> Reply:

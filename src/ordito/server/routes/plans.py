@@ -36,7 +36,7 @@ from ordito.server.plans.asked import AUTO, AskedOptions, asked_again, is_secret
 from ordito.server.plans.files import DRAWN, REPORT, SAVED
 from ordito.server.plans.files import SHOWN as SHOWN_PLAN
 from ordito.server.plans.freshness import freshness
-from ordito.server.plans.keeper import go_on, is_ready_to_go
+from ordito.server.plans.going_on import go_on, is_ready_to_go
 from ordito.server.plans.states import MOVES, OPEN, UNBEGUN, WORKFLOW_PERMISSIONS, PlanState
 from ordito.server.plans.store import (
     Author,
@@ -55,7 +55,7 @@ from ordito.server.plans.store import (
 )
 from ordito.server.problems import ApiProblem
 from ordito.server.processes.plan_rows import PLAN_ROWS, PlanRowsAsked
-from ordito.server.route import BASE, ENSEMBLE, Fields, ListPart, PageFields, Reply, Route, TopologyQuery
+from ordito.server.route import BASE, ENSEMBLE, Fields, ListPart, PageFields, Reply, TopologyQuery, route
 from ordito.server.routes.by_process import ask_process, reads_of_call
 
 LONGEST_WAIT = 30.0
@@ -609,44 +609,38 @@ async def _discard(call: ApiCall) -> Reply:
     return await call.change("plan.discard", discard, about=plan)
 
 
-def _route(method: str, path: str, access: Permission | Access, summary: str, handler: Any, **more: Any) -> Route:
-    known = ("unknown-project", "unknown-ensemble") if "{ensemble}" in path else ()
-    problems = (*known, *more.pop("problems", ()))
-    return Route(method=method, path=path, access=access, summary=summary, handler=handler, problems=problems, **more)
-
-
 _PLANS, _PLAN = ENSEMBLE + "/plans", ENSEMBLE + "/plans/{id}"
 _READ, _UNKNOWN = Permission.READ, ("unknown-plan",)
 
 TABLE = (
-    _route("POST", _PLANS, Permission.PLAN, "Ask for a plan; with `apply: auto` also for its job.", _ask,
-           body=PlanWanted, answers=(AskedPlan,), status=202, keyed=True, problems=("forbidden",), verb="plan"),
-    _route("GET", _PLANS, _READ, "The plans of an ensemble, the newest first.", _list, query=PlanFields,
-           answers=(ListPart[AskedPlan],), problems=("bad-cursor",), verb="plans list"),
-    _route("GET", BASE + "/inbox", Access.ME, "What waits for my approval, and my plans that need me.", _inbox,
-           answers=(ListPart[AskedPlan],), verb="plans list"),
-    _route("GET", _PLAN, _READ, "A plan: how far it has come, its risks, approvals, place, job.", _show,
-           answers=(AskedPlan,), problems=_UNKNOWN, verb="plans show"),
-    _route("GET", _PLAN + "/plan", _READ, "What the plan does: all of it, or a part of one of its lists.", _plan,
-           query=PartFields, answers=PLAN_PARTS, verb="plans show",
-           problems=(*_UNKNOWN, "not-ready", "forgotten", "bad-cursor")),
-    _route("GET", _PLAN + "/topology", _READ, "What the plan changes, as a picture.", _topology, query=TopologyQuery,
-           answers=(PlanTopologyData,), problems=(*_UNKNOWN, "not-ready", "forgotten"), verb="plans show"),
-    _route("GET", _PLAN + "/request", Permission.PLAN, "What was asked for, to ask for it once more; without secrets.",
-           _again, answers=(AskedAgain,), problems=(*_UNKNOWN, "forgotten"), verb="plans show"),
-    _route("GET", _PLAN + "/file", _READ, "The plan as a file for `ordito deploy FILE`; no secret is in it.", _file,
-           problems=(*_UNKNOWN, "not-ready", "forgotten"), media=SAVED_MEDIA, verb="plans show"),
-    _route("GET", _PLAN + "/report", Permission.LOGS, "How the job of the plan ended.", _report,
-           answers=(PlanReport,), problems=(*_UNKNOWN, "not-ready", "forgotten"), verb="plans show"),
-    _route("POST", _PLAN + "/approvals", Permission.APPROVE, "Approve or reject a plan of somebody else.", _decide,
-           body=ApprovalDecision, answers=(AskedPlan,), keyed=True, verb="plans approve",
-           problems=(*_UNKNOWN, "own-plan", "not-ready", "changed", "forbidden")),
-    _route("DELETE", _PLAN + "/approvals/mine", Permission.APPROVE, "Take one's approval back.", _take_back,
-           status=204, problems=(*_UNKNOWN, "not-ready"), verb="plans approve"),
-    _route("POST", _PLAN + "/apply", Permission.PLAN, "Carry out a plan, which its workflow permits.", _apply,
-           body=Applying, answers=(AskedPlan,), status=202, keyed=True, verb="plans apply",
-           problems=(*_UNKNOWN, "forbidden", "not-ready", "changed", "stale-plan")),
-    _route("POST", _PLAN + "/discard", Permission.PLAN, "Discard a plan that has not begun: one's own, or by control.",
-           _discard, answers=(AskedPlan,), keyed=True, problems=(*_UNKNOWN, "forbidden", "not-ready"),
-           verb="plans discard"),
+    route("POST", _PLANS, Permission.PLAN, "Ask for a plan; with `apply: auto` also for its job.", _ask,
+          body=PlanWanted, answers=(AskedPlan,), status=202, keyed=True, problems=("forbidden",), verb="plan"),
+    route("GET", _PLANS, _READ, "The plans of an ensemble, the newest first.", _list, query=PlanFields,
+          answers=(ListPart[AskedPlan],), problems=("bad-cursor",), verb="plans list"),
+    route("GET", BASE + "/inbox", Access.ME, "What waits for my approval, and my plans that need me.", _inbox,
+          answers=(ListPart[AskedPlan],), verb="plans list"),
+    route("GET", _PLAN, _READ, "A plan: how far it has come, its risks, approvals, place, job.", _show,
+          answers=(AskedPlan,), problems=_UNKNOWN, verb="plans show"),
+    route("GET", _PLAN + "/plan", _READ, "What the plan does: all of it, or a part of one of its lists.", _plan,
+          query=PartFields, answers=PLAN_PARTS, verb="plans show",
+          problems=(*_UNKNOWN, "not-ready", "forgotten", "bad-cursor")),
+    route("GET", _PLAN + "/topology", _READ, "What the plan changes, as a picture.", _topology, query=TopologyQuery,
+          answers=(PlanTopologyData,), problems=(*_UNKNOWN, "not-ready", "forgotten"), verb="plans show"),
+    route("GET", _PLAN + "/request", Permission.PLAN, "What was asked for, to ask for it once more; without secrets.",
+          _again, answers=(AskedAgain,), problems=(*_UNKNOWN, "forgotten"), verb="plans show"),
+    route("GET", _PLAN + "/file", _READ, "The plan as a file for `ordito deploy FILE`; no secret is in it.", _file,
+          problems=(*_UNKNOWN, "not-ready", "forgotten"), media=SAVED_MEDIA, verb="plans show"),
+    route("GET", _PLAN + "/report", Permission.LOGS, "How the job of the plan ended.", _report,
+          answers=(PlanReport,), problems=(*_UNKNOWN, "not-ready", "forgotten"), verb="plans show"),
+    route("POST", _PLAN + "/approvals", Permission.APPROVE, "Approve or reject a plan of somebody else.", _decide,
+          body=ApprovalDecision, answers=(AskedPlan,), keyed=True, verb="plans approve",
+          problems=(*_UNKNOWN, "own-plan", "not-ready", "changed", "forbidden")),
+    route("DELETE", _PLAN + "/approvals/mine", Permission.APPROVE, "Take one's approval back.", _take_back,
+          status=204, problems=(*_UNKNOWN, "not-ready"), verb="plans approve"),
+    route("POST", _PLAN + "/apply", Permission.PLAN, "Carry out a plan, which its workflow permits.", _apply,
+          body=Applying, answers=(AskedPlan,), status=202, keyed=True, verb="plans apply",
+          problems=(*_UNKNOWN, "forbidden", "not-ready", "changed", "stale-plan")),
+    route("POST", _PLAN + "/discard", Permission.PLAN, "Discard a plan that has not begun: one's own, or by control.",
+          _discard, answers=(AskedPlan,), keyed=True, problems=(*_UNKNOWN, "forbidden", "not-ready"),
+          verb="plans discard"),
 )  # fmt: skip

@@ -17,7 +17,7 @@ from ordito.server.live.topics import overall_cursor
 from ordito.server.names import Name, Text, UserName
 from ordito.server.permissions import OWNER, ROLES, Permission
 from ordito.server.problems import ApiProblem
-from ordito.server.route import BASE, PROJECT, Fields, ListPart, Reply, Route
+from ordito.server.route import BASE, PROJECT, Fields, ListPart, Reply, route
 from ordito.server.routes.identity import NewTokenFields, made_token, token_data
 
 
@@ -240,39 +240,35 @@ async def _remove_token(call: ApiCall) -> Reply:
     return await call.change("account.token.remove", remove, about=f"{name} {token}")
 
 
-def _route(method: str, path: str, access: Permission, summary: str, handler: Any, **more: Any) -> Route:
-    return Route(method=method, path=path, access=access, summary=summary, handler=handler, **more)
-
-
 _READ, _MEMBERS, _ADMIN = Permission.READ, Permission.MEMBERS, Permission.ADMINISTER
 _NO_PROJECT = "unknown-project"
 _ACCOUNT = PROJECT + "/accounts/{account}"
 
 TABLE = (
-    _route("GET", BASE + "/projects", _READ, "The projects that I may see.", _list, answers=(ListPart[ProjectData],)),
-    _route("POST", BASE + "/projects", _ADMIN, "Make a project.", _make, body=NewProject, answers=(ProjectData,),
-           status=201, keyed=True, problems=("exists",)),
-    _route("GET", PROJECT, _READ, "A project.", _show, answers=(ProjectData,), of_part=True,
-           problems=(_NO_PROJECT,)),
-    _route("PATCH", PROJECT, Permission.CONFIGURE, "Change a project.", _change, body=ProjectChange,
-           answers=(ProjectData,), problems=(_NO_PROJECT, "match-required", "changed")),
-    _route("DELETE", PROJECT, _ADMIN, "Remove a project that has no ensembles, with its roles and accounts.", _remove,
-           status=204, problems=(_NO_PROJECT, "in-use")),
-    _route("GET", PROJECT + "/bindings", _READ, "Who has which role.", _bindings, answers=(Bindings,),
-           problems=(_NO_PROJECT,)),
-    _route("PUT", PROJECT + "/bindings", _MEMBERS, "Set who has which role: the whole list.", _set_bindings,
-           body=Bindings, answers=(Bindings,),
-           problems=(_NO_PROJECT, "unknown-role", "unknown-user", "unknown-ensemble", "last-owner",
+    route("GET", BASE + "/projects", _READ, "The projects that I may see.", _list, answers=(ListPart[ProjectData],)),
+    route("POST", BASE + "/projects", _ADMIN, "Make a project.", _make, body=NewProject, answers=(ProjectData,),
+          status=201, keyed=True, problems=("exists",)),
+    route("GET", PROJECT, _READ, "A project.", _show, answers=(ProjectData,), of_part=True,
+          problems=(_NO_PROJECT,)),
+    route("PATCH", PROJECT, Permission.CONFIGURE, "Change a project.", _change, body=ProjectChange,
+          answers=(ProjectData,), problems=(_NO_PROJECT, "match-required", "changed")),
+    route("DELETE", PROJECT, _ADMIN, "Remove a project that has no ensembles, with its roles and accounts.", _remove,
+          status=204, problems=(_NO_PROJECT, "in-use")),
+    route("GET", PROJECT + "/bindings", _READ, "Who has which role.", _bindings, answers=(Bindings,),
+          problems=(_NO_PROJECT,)),
+    route("PUT", PROJECT + "/bindings", _MEMBERS, "Set who has which role: the whole list.", _set_bindings,
+          body=Bindings, answers=(Bindings,),
+          problems=(_NO_PROJECT, "unknown-role", "unknown-user", "unknown-ensemble", "last-owner",
                      "match-required", "changed")),
-    _route("GET", PROJECT + "/accounts", _MEMBERS, "The service accounts, with their tokens.", _accounts,
-           answers=(ListPart[AccountData],), problems=(_NO_PROJECT,)),
-    _route("POST", PROJECT + "/accounts", _MEMBERS, "Make a service account.", _make_account, body=NewAccount,
-           answers=(AccountData,), status=201, keyed=True, problems=(_NO_PROJECT, "exists")),
-    _route("DELETE", _ACCOUNT, _MEMBERS, "Remove a service account with its tokens and roles.", _remove_account,
-           status=204, problems=(_NO_PROJECT, "unknown-account")),
-    _route("POST", _ACCOUNT + "/tokens", _MEMBERS, "Make a token of a service account, which is shown once.",
-           _make_token, body=NewTokenFields, answers=(MadeToken,), status=201, keyed=True,
-           problems=(_NO_PROJECT, "unknown-account", "unknown-role")),
-    _route("DELETE", _ACCOUNT + "/tokens/{id}", _MEMBERS, "Remove a token of a service account.", _remove_token,
-           status=204, problems=(_NO_PROJECT, "unknown-token")),
+    route("GET", PROJECT + "/accounts", _MEMBERS, "The service accounts, with their tokens.", _accounts,
+          answers=(ListPart[AccountData],), problems=(_NO_PROJECT,)),
+    route("POST", PROJECT + "/accounts", _MEMBERS, "Make a service account.", _make_account, body=NewAccount,
+          answers=(AccountData,), status=201, keyed=True, problems=(_NO_PROJECT, "exists")),
+    route("DELETE", _ACCOUNT, _MEMBERS, "Remove a service account with its tokens and roles.", _remove_account,
+          status=204, problems=(_NO_PROJECT, "unknown-account")),
+    route("POST", _ACCOUNT + "/tokens", _MEMBERS, "Make a token of a service account, which is shown once.",
+          _make_token, body=NewTokenFields, answers=(MadeToken,), status=201, keyed=True,
+          problems=(_NO_PROJECT, "unknown-account", "unknown-role")),
+    route("DELETE", _ACCOUNT + "/tokens/{id}", _MEMBERS, "Remove a token of a service account.", _remove_token,
+          status=204, problems=(_NO_PROJECT, "unknown-token")),
 )  # fmt: skip

@@ -33,7 +33,7 @@ from ordito.server.places import reads_of
 from ordito.server.plans.states import OPEN
 from ordito.server.problems import ApiProblem
 from ordito.server.route import ENSEMBLE, Fields, Reply, Route
-from ordito.server.routes.known_ensembles import PROJECTS_FOLDER, put_aside
+from ordito.server.routes.new_ensembles import PROJECTS_FOLDER, put_aside
 
 ROWS_FILE = "of-the-server.json"
 """What the server knew of a removed ensemble, in the folder that was put aside."""

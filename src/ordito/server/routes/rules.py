@@ -13,11 +13,11 @@ from ordito.server.database.outbox import ServerEvent, tell
 from ordito.server.database.tables import FREEZES, PLANS, RULES
 from ordito.server.permissions import Access, Permission
 from ordito.server.plans.asked import WORKFLOWS
-from ordito.server.plans.keeper import renew_wanted
+from ordito.server.plans.going_on import renew_wanted
 from ordito.server.plans.rules import Rules, check_rules, rules_of
 from ordito.server.plans.states import PlanState
 from ordito.server.problems import ApiProblem
-from ordito.server.route import BASE, ENSEMBLE, PROJECT, Fields, ListPart, Reply, Route
+from ordito.server.route import BASE, ENSEMBLE, PROJECT, Fields, ListPart, Reply, route
 
 UNBEGUN_BUT_MADE = (PlanState.READY, PlanState.WAITING, PlanState.QUEUED)
 """The states of plans that are held against other rules."""
@@ -132,35 +132,29 @@ def _tell(connection: Connection, call: ApiCall, reason: str | None) -> None:
     tell(connection, event, call.now)
 
 
-def _route(method: str, path: str, access: Permission | Access, summary: str, handler: Any, **more: Any) -> Route:
-    unknown = [f"unknown-{name}" for name in ("project", "ensemble") if f"{{{name}}}" in path]
-    problems = (*unknown, *more.pop("problems", ()))
-    return Route(method=method, path=path, access=access, summary=summary, handler=handler, problems=problems, **more)
-
-
 _READ, _CONTROL, _CONFIGURE = Permission.READ, Permission.CONTROL, Permission.CONFIGURE
 _CHANGED = ("match-required", "changed", "unknown-workflow", "unknown-role")
 
 TABLE = (
-    _route("GET", PROJECT + "/rules", _READ, "Which plans of a project need approvals.", _rules, answers=(Rules,)),
-    _route("PUT", PROJECT + "/rules", _CONFIGURE, "Set the rules of a project: all of them.", _set_rules, body=Rules,
-           answers=(Rules,), problems=_CHANGED),
-    _route("GET", ENSEMBLE + "/rules", _READ, "Which plans of an ensemble need approvals besides.", _rules,
-           answers=(Rules,)),
-    _route("PUT", ENSEMBLE + "/rules", _CONFIGURE, "Set the rules of an ensemble: all of them.", _set_rules, body=Rules,
-           answers=(Rules,), problems=_CHANGED),
-    _route("GET", BASE + "/freeze", Access.ME, "Where nothing begins now.", _freezes,
-           answers=(ListPart[FreezeData],)),
-    _route("PUT", BASE + "/freeze", Permission.ADMINISTER, "Let nothing begin on the whole server.", _freeze,
-           body=NewFreeze, answers=(FreezeData,)),
-    _route("DELETE", BASE + "/freeze", Permission.ADMINISTER, "End the freeze of the server.", _thaw, status=204,
-           problems=("unknown-freeze",)),
-    _route("PUT", PROJECT + "/freeze", _CONTROL, "Let nothing begin in a project.", _freeze, body=NewFreeze,
-           answers=(FreezeData,)),
-    _route("DELETE", PROJECT + "/freeze", _CONTROL, "End the freeze of a project.", _thaw, status=204,
-           problems=("unknown-freeze",)),
-    _route("PUT", ENSEMBLE + "/freeze", _CONTROL, "Let nothing begin in an ensemble.", _freeze, body=NewFreeze,
-           answers=(FreezeData,)),
-    _route("DELETE", ENSEMBLE + "/freeze", _CONTROL, "End the freeze of an ensemble.", _thaw, status=204,
-           problems=("unknown-freeze",)),
+    route("GET", PROJECT + "/rules", _READ, "Which plans of a project need approvals.", _rules, answers=(Rules,)),
+    route("PUT", PROJECT + "/rules", _CONFIGURE, "Set the rules of a project: all of them.", _set_rules, body=Rules,
+          answers=(Rules,), problems=_CHANGED),
+    route("GET", ENSEMBLE + "/rules", _READ, "Which plans of an ensemble need approvals besides.", _rules,
+          answers=(Rules,)),
+    route("PUT", ENSEMBLE + "/rules", _CONFIGURE, "Set the rules of an ensemble: all of them.", _set_rules, body=Rules,
+          answers=(Rules,), problems=_CHANGED),
+    route("GET", BASE + "/freeze", Access.ME, "Where nothing begins now.", _freezes,
+          answers=(ListPart[FreezeData],)),
+    route("PUT", BASE + "/freeze", Permission.ADMINISTER, "Let nothing begin on the whole server.", _freeze,
+          body=NewFreeze, answers=(FreezeData,)),
+    route("DELETE", BASE + "/freeze", Permission.ADMINISTER, "End the freeze of the server.", _thaw, status=204,
+          problems=("unknown-freeze",)),
+    route("PUT", PROJECT + "/freeze", _CONTROL, "Let nothing begin in a project.", _freeze, body=NewFreeze,
+          answers=(FreezeData,)),
+    route("DELETE", PROJECT + "/freeze", _CONTROL, "End the freeze of a project.", _thaw, status=204,
+          problems=("unknown-freeze",)),
+    route("PUT", ENSEMBLE + "/freeze", _CONTROL, "Let nothing begin in an ensemble.", _freeze, body=NewFreeze,
+          answers=(FreezeData,)),
+    route("DELETE", ENSEMBLE + "/freeze", _CONTROL, "End the freeze of an ensemble.", _thaw, status=204,
+          problems=("unknown-freeze",)),
 )  # fmt: skip

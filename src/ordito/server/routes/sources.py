@@ -21,7 +21,7 @@ from ordito.server.identity.tokens import new_secret
 from ordito.server.outgoing.sources import check_repository
 from ordito.server.permissions import Access, Permission
 from ordito.server.problems import ApiProblem
-from ordito.server.route import BASE, ENSEMBLE, JSON, Fields, Reply, Route
+from ordito.server.route import BASE, ENSEMBLE, JSON, Fields, Reply, route
 from ordito.server.settings import base_url
 from ordito.server.signatures import SIGNATURE, TOLERANCE, is_mac, is_signed
 
@@ -240,24 +240,20 @@ def _heard(connection: Connection, source: str, signed: str, now: float) -> None
     connection.execute(update(SOURCES).where(SOURCES.c.id == source).values(asked=now))
 
 
-def _route(method: str, path: str, access: Any, summary: str, handler: Any, **more: Any) -> Route:
-    return Route(method=method, path=path, access=access, summary=summary, handler=handler, **more)
-
-
 _SOURCE = ENSEMBLE + "/source"
 _HERE = ("unknown-project", "unknown-ensemble")
 _CONFIGURE = Permission.CONFIGURE
 
 TABLE = (
-    _route("GET", _SOURCE, _CONFIGURE, "The repository that an ensemble follows.", _show, answers=(SourceData,),
-           problems=(*_HERE, "unknown-source")),
-    _route("PUT", _SOURCE, _CONFIGURE, "Let an ensemble follow a branch: each new commit is planned.", _set,
-           body=SourceFields, answers=(SourceData,),
-           problems=(*_HERE, "egress", "forbidden", "match-required", "changed")),
-    _route("DELETE", _SOURCE, _CONFIGURE, "Let an ensemble follow no repository any more.", _remove, status=204,
-           problems=(*_HERE, "unknown-source")),
-    _route("POST", _SOURCE + "/look", _CONFIGURE, "Look at the repository now.", _look, answers=(SourceData,),
-           status=202, keyed=True, problems=(*_HERE, "unknown-source")),
-    _route("POST", HOOK, Access.ANYBODY, "Hear of a push, signed with the secret of the hook.", _hook, stream=JSON,
-           answers=(HookTaken,), status=202, problems=("unknown-hook", "bad-signature", "replayed")),
+    route("GET", _SOURCE, _CONFIGURE, "The repository that an ensemble follows.", _show, answers=(SourceData,),
+          problems=(*_HERE, "unknown-source")),
+    route("PUT", _SOURCE, _CONFIGURE, "Let an ensemble follow a branch: each new commit is planned.", _set,
+          body=SourceFields, answers=(SourceData,),
+          problems=(*_HERE, "egress", "forbidden", "match-required", "changed")),
+    route("DELETE", _SOURCE, _CONFIGURE, "Let an ensemble follow no repository any more.", _remove, status=204,
+          problems=(*_HERE, "unknown-source")),
+    route("POST", _SOURCE + "/look", _CONFIGURE, "Look at the repository now.", _look, answers=(SourceData,),
+          status=202, keyed=True, problems=(*_HERE, "unknown-source")),
+    route("POST", HOOK, Access.ANYBODY, "Hear of a push, signed with the secret of the hook.", _hook, stream=JSON,
+          answers=(HookTaken,), status=202, problems=("unknown-hook", "bad-signature", "replayed")),
 )  # fmt: skip

@@ -22,10 +22,10 @@ from ordito.server.processes.calls import (
     Already,
     Began,
     Finished,
+    ForkedTask,
     News,
     NotDone,
     NothingToDo,
-    RunnerTask,
     SealedTask,
     StoredAt,
     StoredTask,
@@ -78,11 +78,11 @@ class StoredRunners:
         with self._lock:
             self._link.close()
 
-    async def start(self, name: str, task: RunnerTask) -> bool:
+    async def start(self, name: str, task: ForkedTask) -> bool:
         """See ``Runners``."""
         return await asyncio.to_thread(self._start, name, task)
 
-    def _start(self, name: str, task: RunnerTask) -> bool:
+    def _start(self, name: str, task: ForkedTask) -> bool:
         at = self._where(task.item.directory)
         ensemble = self._store.ensemble_id(at.project, at.name) if at is not None else ""
         if at is None or not ensemble:

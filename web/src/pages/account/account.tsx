@@ -37,7 +37,7 @@ export default function AccountPage(): ReactNode {
 }
 
 function Tokens(): ReactNode {
-  const tokens = useLook("GET /me/tokens", {}, { onFocus: true });
+  const tokens = useLook("GET /me/tokens", {}, { every: 60 });
   const remove = useChange("DELETE /me/tokens/{id}", ["GET /me/tokens"]);
   const make = useChange("POST /me/tokens", ["GET /me/tokens"]);
   const [isMaking, setMaking] = useState(false);
@@ -86,7 +86,7 @@ function Tokens(): ReactNode {
 }
 
 function Sessions(): ReactNode {
-  const sessions = useLook("GET /sessions", {}, { onFocus: true });
+  const sessions = useLook("GET /sessions", {}, { every: 60 });
   const end = useChange("DELETE /sessions/{id}", ["GET /sessions"]);
   const columns: Column<SessionData>[] = [
     {

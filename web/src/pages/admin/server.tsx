@@ -12,7 +12,7 @@ import { Settings } from "./server-settings.tsx";
 
 /** How the server is, how it is set, and what it is made of. */
 export function ServerState(): ReactNode {
-  const about = useLook("GET /about", {});
+  const about = useLook("GET /about", {}, { every: 60 });
   const settings = useLook("GET /settings", {});
   return (
     <>

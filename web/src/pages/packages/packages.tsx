@@ -34,7 +34,7 @@ const CHOSEN = "ordito.project";
 
 function OfSomeProject(): ReactNode {
   useTitle("Packages");
-  const projects = useLook("GET /projects", {}, { onFocus: true });
+  const projects = useLook("GET /projects", {}, { every: 60 });
   const [wanted, choose] = useChosen("project");
   return (
     <>

@@ -1,14 +1,13 @@
 import type { ReactNode } from "react";
 import { Link, useLocation, useSearch } from "wouter";
-
+import { useParts } from "../../api/parts.ts";
 import type { AskedPlan } from "../../api/types.ts";
-import { useLook } from "../../api/use.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { askAddress, EnsemblePage, ensembleAddress, namedIn } from "../../parts/ensemble-head.tsx";
+import { List } from "../../parts/list.tsx";
 import { Badge, Status } from "../../parts/status.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Wait } from "../../parts/wait.tsx";
 import { RISKS } from "../plan/changes.ts";
 import type { PageProps } from "../routes.ts";
 
@@ -17,10 +16,10 @@ export default function PlansPage({ params }: PageProps): ReactNode {
   const of = namedIn(params);
   const [here, go] = useLocation();
   const isOpenOnly = new URLSearchParams(useSearch()).get("state") === "open";
-  const found = useLook(
+  const found = useParts(
     "GET /projects/{project}/ensembles/{ensemble}/plans",
-    { path: { ...of }, query: { limit: 500, ...(isOpenOnly ? { state: "open" } : {}) } },
-    { topics: [`plans:${of.project}/${of.ensemble}`], keeps: true },
+    { path: { ...of }, query: { limit: 200, ...(isOpenOnly ? { state: "open" } : {}) } },
+    { topics: [`plans:${of.project}/${of.ensemble}`] },
   );
   return (
     <EnsemblePage of={of} page="Plans">
@@ -35,12 +34,12 @@ export default function PlansPage({ params }: PageProps): ReactNode {
           Not ended yet
         </button>
       </div>
-      <Wait for={found} title="The plans could not be read" lines={6}>
-        {(data) =>
-          data.items.length ? (
+      <List for={found} title="The plans could not be read">
+        {(items) =>
+          items.length ? (
             <Table
               label="Plans"
-              rows={data.items}
+              rows={items}
               columns={COLUMNS}
               keyOf={(one) => one.id}
               addressOf={(one) => ensembleAddress(of, `plans/${one.id}`)}
@@ -54,7 +53,7 @@ export default function PlansPage({ params }: PageProps): ReactNode {
             </Empty>
           )
         }
-      </Wait>
+      </List>
     </EnsemblePage>
   );
 }

@@ -5,7 +5,8 @@
 # and says so: in what the operation prints it puts lines of its own, which begin with a mark. Of the operation itself it
 # does nothing but in a shell of its own, which becomes it; there ordito_refuse ends, here it only says why.
 #
-# ordito_tools and ordito_slot are set, and for each operation ordito_mark and ordito_identity; none of them is exported.
+# ordito_tools and ordito_slot are set, and for each operation ordito_mark and ordito_identity; where others may take the
+# ensemble over also ordito_epoch and ordito_worker, see epochs.sh. None of them is exported.
 # The slot is this shell's own. What is written down about operations are lines of one file there, since making a file
 # for each costs more than all the rest of a short one:
 #
@@ -14,6 +15,7 @@
 
 . "$ordito_tools/undo.sh"
 . "$ordito_tools/left_behind.sh"
+. "$ordito_tools/epochs.sh"
 
 # What is meant for processes of the operation, or comes of a connection that is gone, must not end this shell. A trap is
 # not passed on, as an ignored signal would be.
@@ -31,12 +33,13 @@ ordito_refuse() {
     # Shells say little of why they could not write.
     [ "$1" != disk ] || { echo . | cat >"$ordito_slot/try" && rm -f "$ordito_slot/try"; }
     printf '\001%s refused %s\n' "$ordito_mark" "$*" >&3
-    [ "$1" != void ] || printf 'E %s void\n' "$ordito_identity" >&4
+    case $1 in void | late) printf 'E %s void\n' "$ordito_identity" >&4 ;; esac
     exit 125
 }
 
-# ordito_begin: writes down who begins, and says so. Where somebody has found out meanwhile that it did not begin, it must
-# not begin any more.
+# ordito_begin: writes down who begins, and says so. Where somebody has found out meanwhile that it did not begin, or has
+# taken the ensemble over, it must not begin any more. Whoever does so makes that known first, and looks here then: so
+# one of both sees the other.
 ordito_begin() {
     [ -n "$ordito_has_log" ] || ordito_refuse disk
     ordito_line=
@@ -46,6 +49,7 @@ ordito_begin() {
     set -- ${ordito_line##*) }
     printf 'B %s %s %s %s\n' "$ordito_identity" "$ordito_pid" "${20-0}" "$ordito_setsid" >&4 || ordito_refuse disk
     [ ! -e "$ordito_slot/void-$ordito_identity" ] || ordito_refuse void
+    [ -z "${ordito_epoch-}" ] || ! ordito_is_late "${ordito_tools%/*}" || ordito_refuse late
     printf '\001%s begin %s %s\n' "$ordito_mark" "$ordito_pid" "${20-0}" >&3
     exec 2>&1
 }

@@ -1,6 +1,8 @@
 # sh -s: makes a host ready, or says why it is not. Told by variables: ordito_base (the folder of all ensembles),
 # ordito_place (that of this one), ordito_job (with this run's own ending), ordito_tools.
 #
+# Where others may take the ensemble over, ordito_epoch and ordito_worker are set, and epochs.sh is read before.
+#
 #     ordito host BASE BOOT NAME TOOLS PACKS     TOOLS: 1 if the tools are there; PACKS: 1 if there is tar
 #     ordito open PID START LEADS IDENTITY SLOT  for each operation of another job that began and has not ended
 
@@ -9,6 +11,7 @@ mkdir -p "$ordito_place/jobs" "$ordito_place/trees" || exit 3
 # A full disk often lets files be made, and nothing be written into them.
 printf '%s\n' "$ordito_job" >"$ordito_place/jobs/probe" || exit 3
 rm -f "$ordito_place/jobs/probe"
+[ -z "${ordito_epoch-}" ] || ordito_enter "$ordito_place" || exit $?
 boot= name=
 { read -r boot </proc/sys/kernel/random/boot_id; } 2>/dev/null || boot=unknown
 { read -r name </proc/sys/kernel/hostname; } 2>/dev/null || name=$(uname -n)

@@ -1,5 +1,5 @@
-"""Playbooks that the plugin for Ansible runs: what of its inputs and properties are variables, what is said to the
-program, and what has no effect (section 16.3)."""
+"""What plugins are given: what of a playbook are variables, what is said to the program, and what has no effect; and
+what has none of fabric (sections 16.2, 16.3)."""
 
 from __future__ import annotations
 
@@ -116,3 +116,31 @@ def _known(node: Node | None, properties: Mapping[str, Node]) -> Node | None:
         if len(names) == 2 and names[0] == "SELF":
             return properties.get(names[1])
     return node
+
+
+OF_CONNECTIONS = frozenset(
+    {"host", "host_string", "user", "password", "key", "key_filename", "port", "gateway", "connect_timeout", "timeout"}
+)
+"""What ``fabric_env`` says of how a host is reached (``work.agents.ssh_settings``)."""
+UNHEARD_BY_FABRIC = {
+    "warn_only": "a command that fails fails the operation: end it with || true",
+    "command_timeout": "write timeout beside the implementation",
+    "forward_agent": "keys stay on this machine",
+    "always_use_pty": "commands have no terminal",
+}
+
+
+def warn_of_fabric(given: Mapping[str, Node], diagnostics: Diagnostics) -> None:
+    """Warn of what fabric is given and that has no effect."""
+    env, hidden = given.get("fabric_env"), given.get("hide_output")
+    for key in env.keys if isinstance(env, nodes.Mapping) and not is_call(env) else ():
+        if key.text not in OF_CONNECTIONS:
+            why = UNHEARD_BY_FABRIC.get(key.text, "it says nothing of the connection")
+            diagnostics.warning("not-applied", f'"{key.text}" has no effect: {why}', key.span, hint="remove it")
+    if isinstance(hidden, nodes.Sequence) and hidden.items:
+        diagnostics.warning(
+            "not-applied",
+            '"hide_output" has no effect: what a script prints is kept with its job',
+            hidden.span,
+            hint="print nothing in the script",
+        )
