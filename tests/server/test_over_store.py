@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ordito.cluster.operating import lose as declare_lost_by_name
 from ordito.cluster.store import Store
 from ordito.server.database.audit import verified
 from ordito.server.database.database import Database
@@ -20,7 +21,7 @@ from ordito.server.operating.inspecting import verify
 from ordito.server.refused import ServerRefused
 from tests.acceptance.program import environment
 from tests.support.packages import META, META_PLACE, packed, send_package
-from tests.support.serving import ANY_PORT, MANY_REQUESTS, Client, Served, until
+from tests.support.serving import ANY_PORT, MANY_REQUESTS, Client, Served, children_of, is_gone, until
 
 ENSEMBLES = "projects/shop/ensembles"
 WAIT = {"Prefer": "wait=30"}
@@ -115,6 +116,16 @@ class Place:
         asked = {"request": {"workflow": "deploy"}, **fields}
         return client.do("POST", f"{ENSEMBLES}/prod/plans", asked, WAIT)
 
+    def lose(self, worker: subprocess.Popen[bytes], name: str, operation: int) -> None:
+        """The machine of a worker is off, with everything that ran there."""
+        runners = [runner for server in children_of(worker.pid) for runner in children_of(server)]
+        worker.kill()
+        worker.wait()
+        # One that still lived would see the end of its operation.
+        until(lambda: all(map(is_gone, runners)), bool)
+        os.kill(operation, signal.SIGKILL)
+        declare_lost_by_name(self.store, name)
+
     def gated(self) -> int:
         """Wait until an operation waits: its process."""
         return int(until(lambda: self.read("pid"), lambda text: text.endswith("\n")))
@@ -165,10 +176,7 @@ def test_a_plan_of_one_server_is_carried_out_by_workers_and_followed_at_another(
         told.append(event)
         if event.get("step") == "second_1.Standard.create" and event["type"] == "step.started":
             break
-    killed.kill()
-    killed.wait()
-    # The machine of the worker is off, with everything that ran there.
-    os.kill(operation, signal.SIGKILL)
+    place.lose(killed, "one", operation)
     place.open()
     place.work("two")
     for event in events:
