@@ -192,6 +192,22 @@ async def test_an_earlier_tree_is_there_while_a_job_works_in_it_and_comes_again(
     assert len({name.split("/")[1] for name in far.files("trees/") if name.endswith("/number")}) < KEPT + 2
 
 
+async def test_hosts_that_are_one_machine_are_made_ready_at_one_time(far: Far) -> None:
+    """All send the same tools and files to the same folders."""
+    far.write("data/one", "a" * 1000)
+    far.write("data/large", "b" * 1_500_000)
+    made = far.invocation(
+        'cat "$(dirname "$0")/data/one" "$LARGE" | wc -c\n', environment={"LARGE": f"{far.root}/data/large"}
+    )
+    targets = [msgspec.structs.replace(far.target, name=f"host {n}") for n in range(8)]
+    all_ran = await asyncio.gather(
+        *(far.arun(msgspec.structs.replace(made, target=one, step=one.name.replace(" ", "-"))) for one in targets)
+    )
+    assert [ran.text.strip() for ran in all_ran] == ["1501000"] * 8
+    await far.executor.leave()
+    assert not [name for name in far.files("trees/") if name.endswith(".part")]
+
+
 async def test_a_host_without_tar_is_served_as_well(far: Far) -> None:
     far.write("lib/with space/x", "found\n")
     host = far.executor._host(far.target, far.job)

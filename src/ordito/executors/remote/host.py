@@ -21,7 +21,7 @@ from ordito.executors.remote.connection import Connector
 from ordito.executors.remote.lanes import Lanes
 from ordito.executors.remote.operation_text import environment_text, words_of_epoch
 from ordito.executors.remote.tree import NONE, SharedFile, SharedFiles, Trees
-from ordito.executors.remote.upload import Uploads
+from ordito.executors.remote.upload import Uploads, ending_of_part
 from ordito.executors.result_files import NOTHING, LeftFile
 from ordito.work.invocation import Hold, Invocation
 from ordito.work.targets import HostTarget, Ran
@@ -260,7 +260,8 @@ class RemoteHost:
             raise Unusable(_not_ready(self.target.name, ran))
         self._facts = facts
         if not has_tools:
-            await self.checked(["sh"], _tools_text(f"{facts.place}/{tools_name()}").encode())
+            text = _tools_text(f"{facts.place}/{tools_name()}", ending_of_part(self.target))
+            await self.checked(["sh"], text.encode())
         # What an earlier job has left there must not run beside what this one does.
         await asyncio.gather(*(self.end(found, 10.0) for found in left))
         text = f'cd "$1/jobs" || exit 0; {_REMOVE.format(which="*")}'
@@ -336,13 +337,13 @@ def tools_name() -> str:
     return f"tools-{digest.hexdigest()}"
 
 
-def _tools_text(folder: str) -> str:
-    """A shell text that writes the tools, with nothing but ``cat``."""
-    part = quote(f"{folder}.part")
+def _tools_text(folder: str, ending: str) -> str:
+    """A shell text that writes the tools, with nothing but ``cat``, where nobody else has done so meanwhile."""
+    part, place = quote(f"{folder}{ending}"), quote(folder)
     lines = ["umask 077", f"mkdir -p {part} || exit 1"]
     for name, text in _tools().items():
         lines += [f"cat >{part}/{name} <<'END-OF-ORDITO-TOOL' || exit 1", f"{text}END-OF-ORDITO-TOOL"]
-    lines.append(f"rm -rf {quote(folder)}; mv {part} {quote(folder)}")
+    lines += [f"if [ -f {place}/operation.sh ]; then rm -rf {part}", f"else rm -rf {place}; mv {part} {place}", "fi"]
     return "\n".join(lines) + "\n"
 
 

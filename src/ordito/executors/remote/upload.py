@@ -13,6 +13,7 @@ import asyncio
 import io
 import json
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from ordito.executors.copies import Unusable
@@ -39,20 +40,30 @@ _UNPACK = """mkdir -p "$1/$2" && cd "$1" && tar -xf -"""
 _PUT = """mkdir -p "${1%/*}" && cat >"$1" && chmod "$2" "$1" """
 _APPEND = """mkdir -p "${1%/*}" && cat >>"$1" """
 _FOLDERS = """cd "$1" && while IFS= read -r folder; do mkdir -p "$folder" || exit 1; done"""
-_MOVE = """cd "$1" && cat >"$2.index.part" || exit 1
-rm -rf "$2" && mv "$2.part" "$2" && mv "$2.index.part" "$2.index" || exit 1
+_MOVE = """cd "$1" && cat >"$5.index" || exit 1
+if [ -f "$2.index" ] && [ -d "$2" ]; then
+    rm -rf "$5" "$5.index"
+else
+    rm -rf "$2" && mv "$5" "$2" && mv "$5.index" "$2.index" || exit 1
+fi
 ls -t *.index | while IFS= read -r index; do
     count=$((${count-0} + 1)) tree=${index%.index}
     [ "$count" -gt "$3" ] || continue
     case $4 in *" $tree "*) continue ;; esac
     rm -f "$index" && rm -rf "$tree" && printf '%s\\n' "$tree"
 done"""
-"""The shell text that moves a tree to its place, and prints which earlier trees it has removed, none of them of this
-job."""
-_FINISH_LARGE = """chmod "$2" "$1.part" && mv "$1.part" "$1" && printf '%s\\n' "$4" >>"$3.index" """
+"""The shell text that moves a tree to its place, unless another one has done so meanwhile, and prints which earlier
+trees it has removed, none of them of this job."""
+_FINISH_LARGE = """chmod "$2" "$5" && mv "$5" "$1" && printf '%s\\n' "$4" >>"$3.index" """
 _LINK = (
     """mkdir -p "${2%/*}" && { ln -f "$1" "$2" || cp -p "$1" "$2"; } 2>/dev/null && printf '%s\\n' "$4" >>"$3.index" """
 )
+
+
+def ending_of_part(target: HostTarget) -> str:
+    """The end of the name of what is not whole yet: two hosts may be one machine, and send the same at one time. The
+    same host ends it the same way each time, so that it finds what it was killed at."""
+    return f".{blake2b(target.name.encode(), digest_size=4).hexdigest()}.part"
 
 
 class Uploads:
@@ -63,6 +74,7 @@ class Uploads:
         self._connector = connector
         self._target = target
         self._folder = f"{place}/trees"
+        self._ending = ending_of_part(target)
         self._packs = packs
         self._trees = trees
         self._kept: dict[tuple[str, str], str] | None = None
@@ -111,7 +123,7 @@ class Uploads:
         return self._kept
 
     async def _send(self, tree: Tree, kept: dict[tuple[str, str], str]) -> None:
-        part = f"{tree.digest}.part"
+        part = f"{tree.digest}{self._ending}"
         await self._sh('rm -rf "$1"', f"{self._folder}/{part}")
         if self._packs:
             archives = _archives(tree, part, kept)
@@ -121,7 +133,8 @@ class Uploads:
             await self._send_singly(tree, part)
         lines = [_line(tree.contents[path], _mode(file), path) for path, file in tree.files.items()]
         in_use = f" {' '.join(sorted(self._brought))} "
-        moved = await self._sh(_MOVE, self._folder, tree.digest, str(KEPT), in_use, given="".join(lines).encode())
+        given = "".join(lines).encode()
+        moved = await self._sh(_MOVE, self._folder, tree.digest, str(KEPT), in_use, part, given=given)
         self._forget(frozenset(moved.out.decode().split()), kept)
         for path, file in tree.files.items():
             kept[tree.contents[path], _mode(file)] = f"{tree.digest}/{path}"
@@ -151,11 +164,12 @@ class Uploads:
         if (there := kept.get((content, _mode(file)))) is not None:
             await self._sh(_LINK, f"{self._folder}/{there}", target, index, line)
         else:
-            await self._sh('rm -f "$1"', f"{target}.part")
+            part = f"{target}{self._ending}"
+            await self._sh('rm -f "$1"', part)
             for start in range(0, file.size, PIECE):
                 piece = await asyncio.to_thread(_read, file, start)
-                await self._sh(_APPEND, f"{target}.part", given=piece)
-            await self._sh(_FINISH_LARGE, target, _mode(file), index, line)
+                await self._sh(_APPEND, part, given=piece)
+            await self._sh(_FINISH_LARGE, target, _mode(file), index, line, part)
         kept[content, _mode(file)] = f"{tree.digest}/{path}"
         self._large.add(f"{tree.digest}/{path}")
 
