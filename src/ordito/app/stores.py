@@ -112,7 +112,7 @@ def queue_item(request: StoreRequest, item: PlanItem, by: str, package: bytes = 
         item = msgspec.structs.replace(item, package=hashlib.sha256(package).hexdigest())
         with closing(StoreConnection(store.address)) as link:
             Trees(link).put_blobs([(item.package, package)])
-    body = PoolKey(request.key).sealed(msgspec.json.encode(item), ensemble, SEALED_FOR)
+    body = PoolKey(request.key).sealed(msgspec.json.encode(item), found, SEALED_FOR)
     new = NewItem(id=found, ensemble=ensemble, kind="plan", request=body, by=by)
     with store.connection() as db:
         add_item(db, new)

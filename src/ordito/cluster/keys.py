@@ -16,7 +16,6 @@ from ordito.ensemble.layout import Layout
 from ordito.ensemble.vault import KEY_BYTES, cipher, name_of_key, read_key, write_key
 
 BOUND_TO = b"ordito key of an ensemble 1"
-OF_ITEM = b"ordito request of an item 1"
 
 PLAIN, SEALED = b"\0", b"\1"
 """The first byte of what was given to be sealed."""
@@ -68,16 +67,19 @@ class PoolKey:
         with explained("write", layout.key):
             write_key(layout.key, _opened(key, body, ensemble))
 
-    def sealed(self, body: bytes, ensemble: str, purpose: str) -> bytes:
-        """Something that only those with the key of the pool can read; as it is where this process names no key. Raises
-        ``EnsembleError``."""
+    def sealed(self, body: bytes, of: str, purpose: str, *, always: bool = False) -> bytes:
+        """Something that only those with the key of the pool can read; as it is where this process names no key, unless
+        it is to be sealed ``always``. ``of`` is the id of the ensemble or the item to which it belongs: for another one
+        it cannot be opened. Raises ``EnsembleError``."""
+        if not self._path and always:
+            raise EnsembleError("what is asked for cannot be sealed without the key of the workers", NAME_IT)
         if not self._path:
             return PLAIN + body
         key = self._read()
         text = base64.b64encode(body)
-        return SEALED + name_of_key(key).encode() + cipher(key).encrypt(text, [purpose.encode(), ensemble.encode()])
+        return SEALED + name_of_key(key).encode() + cipher(key).encrypt(text, [purpose.encode(), of.encode()])
 
-    def opened(self, body: bytes, ensemble: str, purpose: str) -> bytes:
+    def opened(self, body: bytes, of: str, purpose: str) -> bytes:
         """What was sealed by ``sealed``. Raises ``EnsembleError``, also without the key."""
         if body[:1] == PLAIN:
             return body[1:]
@@ -91,7 +93,7 @@ class PoolKey:
                 "name the file of that pool with --key FILE",
             )
         try:
-            return base64.b64decode(cipher(key).decrypt(sealed, [purpose.encode(), ensemble.encode()]))
+            return base64.b64decode(cipher(key).decrypt(sealed, [purpose.encode(), of.encode()]))
         except InvalidTag:
             raise EnsembleError(
                 "something was changed in the store after it was sealed", "put back a backup of PostgreSQL"
@@ -112,24 +114,6 @@ class PoolKey:
         key = self._read()
         body = cipher(key).encrypt(base64.b64encode(own), [BOUND_TO, ensemble.encode()])
         return [(PUT_KEY, [(name_of_key(key), body)])]
-
-    def seal_request(self, item: str, request: bytes) -> bytes:
-        """What an item asks for, so that nobody reads it who has only the store. Raises ``EnsembleError``."""
-        if not self._path:
-            raise EnsembleError("what is asked for cannot be sealed without the key of the workers", NAME_IT)
-        return cipher(self._read()).encrypt(request, [OF_ITEM, item.encode()])
-
-    def open_request(self, item: str, body: bytes) -> bytes:
-        """What ``seal_request`` has sealed, of the same item. Raises ``EnsembleError``."""
-        if not self._path:
-            raise EnsembleError(f"item {item} is sealed with the key of the workers", NAME_IT)
-        try:
-            return cipher(self._read()).decrypt(body, [OF_ITEM, item.encode()])
-        except InvalidTag:
-            raise EnsembleError(
-                f"item {item} is sealed with another key than that in {self._path}",
-                "give all servers and workers of the store the same key: --key FILE",
-            ) from None
 
     def _read(self) -> bytes:
         path = Path(self._path)

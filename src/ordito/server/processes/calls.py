@@ -135,12 +135,6 @@ News = Began | Finished | NothingToDo | Already | Suspended | NotDone | Faulty
 NEWS: msgspec.json.Decoder[News] = msgspec.json.Decoder(News)
 
 
-class SealedTask(msgspec.Struct, frozen=True, tag="sealed"):
-    """A ``StoredTask`` as JSON, sealed with the key of the workers: it may hold values of inputs."""
-
-    body: bytes
-
-
 class StoredTask(msgspec.Struct, frozen=True, tag="task"):
     """A work item that a server lets the workers of a store carry out. Nothing in it names a place of the server."""
 

@@ -37,15 +37,15 @@ from ordito.ensemble.store import read_ensemble
 from ordito.results.failure import EXPECTED, Failure, Trouble
 from ordito.results.item_outcome import ItemOutcome
 from ordito.server.packages import bring_package, package_path
-from ordito.server.processes.calls import SealedTask, StoredTask
+from ordito.server.processes.calls import StoredTask
 from ordito.server.processes.runner import plain, trouble_of
 from ordito.source.opening import use_sent
 
 PAUSE = 0.1
 """Seconds between two attempts to ask a job that is about to begin."""
 
-_ITEM: msgspec.json.Decoder[SealedTask | PlanItem | ResumeItem] = msgspec.json.Decoder(
-    SealedTask | PlanItem | ResumeItem
+_ITEM: msgspec.json.Decoder[StoredTask | PlanItem | ResumeItem] = msgspec.json.Decoder(
+    StoredTask | PlanItem | ResumeItem
 )
 
 
@@ -75,11 +75,10 @@ def _item(held: HeldItem, directory: str, key: PoolKey) -> PlanItem | ResumeItem
     """What is to be done: what the item says, or to go on with the job of it that waits."""
     body = held.item.request
     if body[:1] != b"{":
-        body = key.opened(body, held.tenure.ensemble, SEALED_FOR)
+        body = key.opened(body, held.task.item, SEALED_FOR)
     found = _ITEM.decode(body)
-    if isinstance(found, SealedTask):
-        opened = key.open_request(held.task.item, found.body)
-        found = _confined(msgspec.json.decode(opened, type=StoredTask), held, directory)
+    if isinstance(found, StoredTask):
+        found = _confined(found, held, directory)
     item = msgspec.structs.replace(found, directory=directory)
     if _has_job(directory, held.task.item):
         return ResumeItem(directory)

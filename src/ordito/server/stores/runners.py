@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from ordito.app.surroundings import Surroundings
-from ordito.app.work_items import PlanItem
+from ordito.app.work_items import SEALED_FOR, PlanItem
 from ordito.cluster.connecting import Connection, StoreConnection
 from ordito.cluster.items import NewItem, add_item
 from ordito.cluster.keys import PoolKey
@@ -26,7 +26,6 @@ from ordito.server.processes.calls import (
     News,
     NotDone,
     NothingToDo,
-    SealedTask,
     StoredAt,
     StoredTask,
 )
@@ -93,12 +92,13 @@ class StoredRunners:
         is_plan = isinstance(task.item, PlanItem)
         kind = "plan" if is_plan else name.partition("-")[0]
         id = name if is_plan else f"{name}-{secrets.token_hex(4)}"
-        sealed = SealedTask(self._key.seal_request(id, msgspec.json.encode(task_of_store)))
+        # It may hold values of inputs.
+        sealed = self._key.sealed(msgspec.json.encode(task_of_store), id, SEALED_FOR, always=True)
         new = NewItem(
             id=id,
             ensemble=ensemble,
             kind=kind,
-            request=msgspec.json.encode(sealed),
+            request=sealed,
             klass="normal" if is_plan else "urgent",
             by=task.item.by.by if isinstance(task.item, PlanItem) else "",
         )
