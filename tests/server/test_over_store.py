@@ -123,7 +123,10 @@ class Place:
         worker.wait()
         # One that still lived would see the end of its operation.
         until(lambda: all(map(is_gone, runners)), bool)
-        os.kill(operation, signal.SIGKILL)
+        # What waits for it would write down how it ended.
+        above = int(Path(f"/proc/{operation}/stat").read_bytes().rpartition(b")")[2].split()[1])
+        for process in (*([above] if above > 1 else []), operation):
+            os.kill(process, signal.SIGKILL)
         declare_lost_by_name(self.store, name)
 
     def gated(self) -> int:
