@@ -94,6 +94,8 @@ def test_somebody_says_that_the_machine_is_off(shop: Shop, started: Started) -> 
     wait_for_errand(shop)
     assert begun(shop) == 1
     os.kill(operation, signal.SIGKILL)
+    # Until somebody has taken note of its end it would count as alive.
+    until(Path(f"/proc/{operation}").exists, lambda is_there: not is_there)
     shop.open()
     shop.workers_lost("one")
     _, outcome = shop.ended("i1")

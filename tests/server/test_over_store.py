@@ -274,6 +274,23 @@ def test_a_job_is_cancelled_at_either_server(place: Place) -> None:
     assert (done["job"], done["job_status"]) == (job, "cancelled")
 
 
+def test_what_would_be_lost_is_refused(place: Place) -> None:
+    """What is written beside the store is overwritten by what the store has."""
+    place.make()
+    for method, path, body in (
+        ("PUT", "/spec", {"text": "inputs: {}\n"}),
+        ("PUT", "/inventory", {"text": ""}),
+        ("PUT", "/secrets/token", {"value": "a long enough secret"}),
+        ("POST", "/notifications", {"entity": "first", "event": "x"}),
+        ("POST", "/state/rm?dry=true", {"names": ["first_1"]}),
+        ("DELETE", "", None),
+    ):
+        found = place.admin.ask(method, f"{ENSEMBLES}/prod{path}", body)
+        assert (found.status, found.data["code"]) == (422, "not-in-store"), path
+        assert "ordito store export" in found.data["hint"]
+    assert place.admin.get(f"{ENSEMBLES}/prod")["name"] == "prod"
+
+
 def test_workers_of_its_own_end_with_the_server_and_hand_over(place: Place) -> None:
     """What they were doing goes on where there is another worker."""
     place.make()

@@ -156,9 +156,12 @@ class StoreHold:
 
     async def ask(self, doubt: InDoubt) -> Outcome | None:
         """See ``Hold``. Many are waited for together."""
-        if await asyncio.to_thread(self._send, doubt):
-            # Who hands an ensemble over has ended what it ran.
-            return None
+        try:
+            if await asyncio.to_thread(self._send, doubt):
+                # Who hands an ensemble over has ended what it ran.
+                return None
+        except EnsembleError as error:
+            return _not_asked(error)
         answer: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
         self._waiting[doubt.step, doubt.attempt] = doubt, answer
         if self._watch is None or self._watch.done():
@@ -168,15 +171,16 @@ class StoreHold:
     async def _watch_all(self) -> None:
         while self._waiting:
             try:
-                seen = await asyncio.to_thread(self._look)
+                for one in await asyncio.to_thread(self._look):
+                    self._judge(one)
             except EnsembleError as error:
                 for _, answer in self._waiting.values():
-                    if not answer.done():
+                    if not answer.done() and isinstance(error, Fenced):
                         answer.set_exception(error)
+                    elif not answer.done():
+                        answer.set_result(_not_asked(error))
                 self._waiting.clear()
                 return
-            for one in seen:
-                self._judge(one)
             self._waiting = {key: one for key, one in self._waiting.items() if not one[1].done()}
             await asyncio.sleep(PAUSE)
 
@@ -292,6 +296,16 @@ async def _settle(folder: Path, epoch: Epoch, doubt: InDoubt) -> Outcome | None:
     except OSError as error:
         why = f"{error.strerror}: {error.filename}" if error.filename else str(error)
         return Outcome(Ending.LOST, message=f"it is not known how this operation ended: {why}")
+
+
+def _not_asked(error: EnsembleError) -> Outcome:
+    """Nobody can be asked. Where another process has taken the ensemble over, it is raised instead."""
+    if isinstance(error, Fenced):
+        raise error
+    said = f"{error.message}; {error.hint}" if error.hint else error.message
+    return Outcome(
+        Ending.LOST, message=f"in doubt since the job was interrupted, and its machine cannot be asked: {said}"
+    )
 
 
 def _lost(seen: _Seen) -> Outcome:

@@ -26,6 +26,9 @@ class PoolKey:
 
     def __init__(self, path: str) -> None:
         self._path = path
+        self._key = b""
+        """Once it was read: afterwards the process may be confined to what its job may read."""
+
         self._is_kept = False
 
     def make(self) -> bool:
@@ -116,14 +119,17 @@ class PoolKey:
         return [(PUT_KEY, [(name_of_key(key), body)])]
 
     def _read(self) -> bytes:
+        if self._key:
+            return self._key
         path = Path(self._path)
         with explained("read", path):
             try:
-                return read_key(path)
+                self._key = read_key(path)
             except FileNotFoundError:
                 raise EnsembleError(
                     f"there is no {path}", f"bring it from another worker; `ordito store init --key {path}` makes one"
                 ) from None
+        return self._key
 
 
 NAME_IT = "name the file with the key of the workers: --key FILE; `ordito store init --key FILE` makes one"

@@ -33,7 +33,7 @@ from ordito.server.packages import DIGEST
 from ordito.server.permissions import OF_SERVER, Access, Permission
 from ordito.server.places import directory_of, unknown_ensemble, unknown_project
 from ordito.server.problems import FAULT_HINT, ApiProblem
-from ordito.server.route import FIELDS, JSON, Reply, Route
+from ordito.server.route import FIELDS, JSON, NOT_IN_STORE, Reply, Route
 from ordito.server.services import Services
 from ordito.server.settings import base_url, own_names, proxies_of
 
@@ -276,6 +276,10 @@ def _check_origin(services: Services, request: Request, call: ApiCall) -> None:
 async def _admit(call: ApiCall) -> None:
     """Refuse who may not ask, and bring here what it is about. Raises ``ApiProblem`` and ``EnsembleError``."""
     await _permit(call)
+    if NOT_IN_STORE in call.route.problems and call.services.stores is not None:
+        message = "this changes files of an ensemble in a directory, and the ensembles of this server are in a store"
+        hint = "write it into a directory (`ordito store export`), change it there, and put it back (`store import`)"
+        raise ApiProblem(NOT_IN_STORE, message, hint)
     await _bring(call)
 
 

@@ -88,6 +88,11 @@ class ListPart(msgspec.Struct, Generic[T], frozen=True):
 _NAMED = re.compile(r"\{(\w+)\}")
 
 
+NOT_IN_STORE = "not-in-store"
+"""The problem of routes that change files which an ensemble of a store does not have: a server over a store refuses all
+of them."""
+
+
 class Route(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that can be asked."""
 

@@ -47,7 +47,7 @@ from ordito.server.database.tables import AUDIT
 from ordito.server.packages import package_named, package_path, seen_from_ensemble
 from ordito.server.permissions import Permission
 from ordito.server.plans.asked import ASKED_ROLLBACK, ASKED_UPGRADE, request_of
-from ordito.server.route import Fields, Handler, Reply
+from ordito.server.route import NOT_IN_STORE, Fields, Handler, Reply
 from ordito.server.routes.by_process import ask_process, ensemble_route, let_process, reads_of_call
 
 
@@ -228,22 +228,22 @@ TABLE = (
            answers=(GivenText,)),
     _route("PUT", "/spec", _CONFIGURE, "Replace the user's part; with errors nothing is written.",
            _replace(SPEC_SHOWN, SPEC_SET, "spec.set"), body=NewText, answers=(CheckedText,),
-           problems=(*_MATCH, "bad-spec", "plain-credential")),
+           problems=(NOT_IN_STORE, *_MATCH, "bad-spec", "plain-credential")),
     _route("POST", "/spec/check", _PLAN, "What would be found about a user's part.", _check(SPEC_CHECK), body=NewText,
            answers=(CheckedText,), problems=("bad-spec", "plain-credential")),
     _route("GET", "/inventory", _READ, "The inventory in the ensemble's directory, empty for none.",
            _text(INVENTORY), answers=(GivenText,)),
     _route("PUT", "/inventory", _CONFIGURE, "Replace the inventory; with errors nothing is written.",
            _replace(INVENTORY, INVENTORY_SET, "inventory.set"), body=NewText, answers=(CheckedText,),
-           problems=(*_MATCH, "plain-credential")),
+           problems=(NOT_IN_STORE, *_MATCH, "plain-credential")),
     _route("POST", "/inventory/check", _PLAN, "What would be found about an inventory.", _check(INVENTORY_CHECK),
            body=NewText, answers=(CheckedText,), problems=("plain-credential",)),
     _route("GET", "/secrets", _READ, "The names of the secrets.", _secrets, answers=(SecretNamesData,),
            verb="secrets list"),
     _route("PUT", "/secrets/{name}", _SECRETS, "Keep a secret; it is sealed, and never given back.", _set_secret,
-           body=Secret, status=204, verb="secrets set", problems=("bad-name",)),
+           body=Secret, status=204, verb="secrets set", problems=(NOT_IN_STORE, "bad-name")),
     _route("DELETE", "/secrets/{name}", _SECRETS, "Forget a secret.", _remove_secret, status=204, verb="secrets rm",
-           problems=("unknown-secret",)),
+           problems=(NOT_IN_STORE, "unknown-secret")),
     _route("GET", "/outputs", _LOGS, "The outputs of the service; sensitive ones are not shown.", _outputs,
            answers=(OutputsData,), verb="output"),
     _route("GET", "/outputs/{name}", _LOGS, "One output.", _outputs, answers=(OutputsData,), verb="output",
@@ -257,5 +257,5 @@ TABLE = (
            answers=(NoticesData,)),
     _route("POST", "/notifications", _OPERATE, "Tell that something has happened.", _notify, body=NewNotice,
            answers=(NoticeStored,), status=202, keyed=True, verb="notify",
-           problems=("unknown-name", "not-deployed", "bad-value", "several-instances", "no-instance")),
+           problems=(NOT_IN_STORE, "unknown-name", "not-deployed", "bad-value", "several-instances", "no-instance")),
 )  # fmt: skip

@@ -38,7 +38,7 @@ from ordito.server.call import ApiCall
 from ordito.server.permissions import Permission
 from ordito.server.plans.store import Author
 from ordito.server.problems import ApiProblem
-from ordito.server.route import Fields, Handler, Reply
+from ordito.server.route import NOT_IN_STORE, Fields, Handler, Reply
 from ordito.server.routes.by_process import ask_process, ensemble_route, let_process
 from ordito.work.records import AskedBy
 
@@ -228,8 +228,8 @@ async def _release_hosts(call: ApiCall) -> Reply:
 
 
 _RECORDS, _OPERATE = Permission.RECORDS, Permission.OPERATE
-_HOSTS = ("unknown-host", "no-hosts", "no-inventory", "broken-pool", "invalid", "unknown-environment")
-_EDIT = ("changed", "match-required", "locked", "unfinished-job", "unknown-name", "cannot-commit")
+_HOSTS = (NOT_IN_STORE, "unknown-host", "no-hosts", "no-inventory", "broken-pool", "invalid", "unknown-environment")
+_EDIT = (NOT_IN_STORE, "changed", "match-required", "locked", "unfinished-job", "unknown-name", "cannot-commit")
 
 
 def _edit_route(path: str, summary: str, handler: Handler, body: type[Fields], verb: str, *problems: str) -> Any:
@@ -256,13 +256,14 @@ TABLE = (
                 Forgetting, "forget", "exists", "hosts-others", "ambiguous-name"),
     ensemble_route("POST", "/state/renew", _RECORDS, "Put back deployed files that were changed since.", _renew,
                    body=Renewing, answers=(RenewedData,), keyed=True, verb="state renew",
-                   problems=("locked", "cannot-renew")),
+                   problems=(NOT_IN_STORE, "locked", "cannot-renew")),
     ensemble_route("POST", "/replay", _RECORDS, "Compare what is recorded with the records of all jobs, or rebuild it.",
                    _replay, query=ReplayQuery, answers=(ReplayData,), keyed=True, verb="jobs replay",
-                   problems=("locked", "unfinished-job", "unknown-change")),
+                   problems=(NOT_IN_STORE, "locked", "unfinished-job", "unknown-change")),
     ensemble_route("POST", "/unlock", _RECORDS, "Remove the lock that clones share, if its holder is gone.", _unlock,
                    query=DryQuery, body=Unlocking, answers=(HeldLockData, UnlockedData), keyed=True,
-                   verb="jobs unlock", problems=("no-shared-lock", "locked", "changed", "match-required")),
+                   verb="jobs unlock",
+                   problems=(NOT_IN_STORE, "no-shared-lock", "locked", "changed", "match-required")),
     ensemble_route("POST", "/hosts/check", _OPERATE, "Connect to hosts of the inventory, and see what they have.",
                    _check_hosts, body=CheckedHosts, answers=(CheckedHostsData,), keyed=True, verb="hosts check",
                    problems=_HOSTS),

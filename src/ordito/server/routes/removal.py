@@ -32,7 +32,7 @@ from ordito.server.permissions import Permission
 from ordito.server.places import reads_of
 from ordito.server.plans.states import OPEN
 from ordito.server.problems import ApiProblem
-from ordito.server.route import ENSEMBLE, Fields, Reply, Route
+from ordito.server.route import ENSEMBLE, NOT_IN_STORE, Fields, Reply, Route
 from ordito.server.routes.new_ensembles import PROJECTS_FOLDER, put_aside
 
 ROWS_FILE = "of-the-server.json"
@@ -186,5 +186,5 @@ TABLE = (
           answers=(RemovalData,), problems=_PROBLEMS),
     Route(method="DELETE", path=ENSEMBLE, access=Permission.CONFIGURE, handler=_remove, query=RemoveQuery, status=204,
           summary="Remove an ensemble of which nothing exists; its files, and what the server knew, are put aside.",
-          problems=(*_PROBLEMS, "instances-exist", "in-use", "locked", "changed", "match-required")),
+          problems=(*_PROBLEMS, NOT_IN_STORE, "instances-exist", "in-use", "locked", "changed", "match-required")),
 )  # fmt: skip
