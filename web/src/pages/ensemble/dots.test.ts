@@ -78,6 +78,15 @@ test("only boxes that something has changed in are told so", () => {
   assert.deepEqual(told, ["web", "all"], "what says nothing new is not told");
 });
 
+test("those that depend on what has failed are told of later, until their own status changes", () => {
+  const dots = new Dots(topology("sss", "ooo"));
+  dots.takeStatuses({ statuses: { id: ["web_1", "gone_1"], status: "da" } });
+  assert.equal(dots.toneOf(1), "degraded");
+  assert.deepEqual([dots.counts(0).ok, dots.counts(0).degraded], [1, 1]);
+  dots.take({ instances: { id: ["web_1"], state: "x", local: "e" }, running: NOTHING });
+  assert.equal(dots.toneOf(1), "error");
+});
+
 test("what is worked on is pending until it ends", () => {
   const dots = new Dots(topology("sss", "ooo"));
   const none = { id: [], state: "", local: "" };

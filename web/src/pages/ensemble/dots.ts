@@ -38,6 +38,11 @@ export interface ToldInstances {
   running: { id: string[]; operation: string[] };
 }
 
+/** What `statuses.changed` tells: how instances are with what they depend on, of those of which that differs. */
+export interface ToldStatuses {
+  statuses: { id: string[]; status: string };
+}
+
 /** One instance as it shows. */
 export interface Dot {
   id: string;
@@ -185,6 +190,19 @@ export class Dots {
     return isNew;
   }
 
+  /** Take how instances are with what they depend on. What the picture does not have is told by the other event. */
+  takeStatuses(told: ToldStatuses): void {
+    const changed = new Set<number>();
+    told.statuses.id.forEach((id, at) => {
+      const number = this.#numbers.get(id);
+      const status = told.statuses.status[at] ?? "?";
+      if (number === undefined || this.#status[number] === status) return;
+      this.#status[number] = status;
+      this.#refresh(number, changed);
+    });
+    this.#tell(changed);
+  }
+
   /** Take over what runs, from a picture that was read before. */
   goOnFrom(before: Dots): void {
     const changed = new Set<number>();
@@ -212,7 +230,7 @@ export class Dots {
 
   #become(number: number, state: string, local: string, changed: Set<number>): void {
     if (this.#state[number] === state && this.#local[number] === local) return;
-    // With what it depends on it is told when the picture is read again; until then its own status stands for that.
+    // With what it depends on it is told a little later; until then its own status stands for that.
     if (this.#local[number] !== local) this.#status[number] = local;
     this.#state[number] = state;
     this.#local[number] = local;

@@ -35,7 +35,7 @@ import { useKeys } from "../../shell/keys.ts";
 import type { PageProps } from "../routes.ts";
 import type { Chosen } from "./box.tsx";
 import { ChosenPanel } from "./chosen.tsx";
-import { ALL, Dots, type ToldInstances, WORST_FIRST } from "./dots.ts";
+import { ALL, Dots, type ToldInstances, type ToldStatuses, WORST_FIRST } from "./dots.ts";
 import { InstanceTable } from "./instances.tsx";
 import { narrowingOf } from "./narrowing.ts";
 import { Picture } from "./picture.tsx";
@@ -77,7 +77,7 @@ const SLACK = 1_000;
 
 /** The instances of what was read, kept up to date by the topic of the ensemble. */
 function useDots(of: EnsembleNamed, found: UseQueryResult<Answer<TopologyData>, Error>): Dots | undefined {
-  const recent = useRef<{ at: number; told: ToldInstances }[]>([]);
+  const recent = useRef<{ at: number; take: (dots: Dots) => boolean }[]>([]);
   const before = useRef<Dots>(undefined);
   const { refetch, isFetching, dataUpdatedAt, isPlaceholderData } = found;
   const again = usePaced(() => refetch());
@@ -91,7 +91,7 @@ function useDots(of: EnsembleNamed, found: UseQueryResult<Answer<TopologyData>, 
     const made = new Dots(data);
     if (before.current) made.goOnFrom(before.current);
     // What was told while it was read may not be in it.
-    for (const { told } of recent.current) made.take(told);
+    for (const { take } of recent.current) take(made);
     before.current = made;
     return made;
     // What was read again is new, even where it says the same as before.
@@ -102,10 +102,10 @@ function useDots(of: EnsembleNamed, found: UseQueryResult<Answer<TopologyData>, 
     (event) => {
       ensembleAgain(event);
       if (event.type === "ensemble.changed") return again(isEnd(event));
-      if (event.type !== "instances.changed" || !before.current) return;
-      const told = event.data as unknown as ToldInstances;
-      recent.current.push({ at: Date.now(), told });
-      if (before.current.take(told)) again();
+      const take = takerOf(event.type, event.data);
+      if (!take || !before.current) return;
+      recent.current.push({ at: Date.now(), take });
+      if (take(before.current)) again();
     },
     () => {
       before.current = undefined;
@@ -115,6 +115,16 @@ function useDots(of: EnsembleNamed, found: UseQueryResult<Answer<TopologyData>, 
     },
   );
   return dots;
+}
+
+/** How a picture takes an event: gives whether it has to be read again. `undefined` for what changes no dot. */
+function takerOf(type: string, data: unknown): ((dots: Dots) => boolean) | undefined {
+  if (type === "instances.changed") return (dots) => dots.take(data as ToldInstances);
+  if (type !== "statuses.changed") return undefined;
+  return (dots) => {
+    dots.takeStatuses(data as ToldStatuses);
+    return false;
+  };
 }
 
 /** The choices of how much is shown at once. */
