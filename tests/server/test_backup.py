@@ -335,6 +335,7 @@ def killed_after(running: subprocess.Popen[bytes], folder: Path, count: int) -> 
     running.communicate()
 
 
+@pytest.mark.timeout(600)
 def test_a_backup_that_was_killed_is_none(home: Path, tmp_path: Path) -> None:
     whole = len(read_of(home, tmp_path / "whole").files)
     backups = tmp_path / "backups"
@@ -369,6 +370,7 @@ def read_of(home: Path, place: Path) -> Any:
     return read_backup(place)
 
 
+@pytest.mark.timeout(600)
 def test_a_restore_that_was_killed_begins_anew(home: Path, tmp_path: Path) -> None:
     """No server starts on half a home, and restoring once more makes it whole."""
     whole = len(read_of(home, tmp_path / "backup").files)

@@ -115,9 +115,10 @@ def _serve(home: Path, listen: str, ensembles: list[Path], over: OverStore | Non
     with contextlib.ExitStack() as stack:
         try:
             home.mkdir(parents=True, exist_ok=True)
+            # First of all: the rest of a half restored home, its settings too, may be cut anywhere.
+            refuse_unusable(home)
             settings = read_settings(home / "server.yaml", os.environ, listen)
             stack.enter_context(_only_one(home))
-            refuse_unusable(home)
             key = _key(home / "key")
             sealer = Fernet(key)
             _check_over(settings, over, ensembles)
