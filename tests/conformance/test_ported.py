@@ -124,3 +124,43 @@ def test_comments_and_files_are_kept(tmp_path: Path) -> None:
     done = ordito(tmp_path, "port", tmp_path / "ported", "--out", tmp_path / "again")
     assert done.code == 3
     assert "is written in TOSCA already" in done.both
+
+
+def test_what_is_deployed_beside_it_stays_there(tmp_path: Path) -> None:
+    """Else two ensembles would manage the same; and what is written overwrites no file of the blueprint."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "blueprint.yaml").write_text(BLUEPRINT, encoding="utf-8")
+    (folder / "make.sh").write_text("ctx instance runtime-properties at here\n", encoding="utf-8")
+    done = ordito(tmp_path, "deploy", folder, "-e", folder, "--yes")
+    assert done.code == 0, done.both
+    done = ordito(tmp_path, "port", folder, "--out", tmp_path / "ported")
+    assert done.code == 0, done.both
+    assert sorted(path.name for path in (tmp_path / "ported").iterdir()) == ["PORTED.md", "make.sh", "service.yaml"]
+    (folder / "service.yaml").write_text("kind: Service\n", encoding="utf-8")
+    done = ordito(tmp_path, "port", folder / "blueprint.yaml", "--out", tmp_path / "again")
+    assert (done.code, "service.yaml lies beside" in done.err) == (3, True), done.both
+    assert not (tmp_path / "again").exists()
+
+
+WAY_IN = """\
+tosca_definitions_version: cloudify_dsl_1_3
+imports: [ cloudify/types/types.yaml ]
+node_templates:
+  vm:
+    type: cloudify.nodes.Compute
+    properties: { agent_config: { user: ubuntu, key: /nowhere/key } }
+  app:
+    type: cloudify.nodes.SoftwareComponent
+    interfaces: { cloudify.interfaces.lifecycle: { create: make.sh } }
+    relationships: [ { type: cloudify.relationships.contained_in, target: vm } ]
+"""
+
+
+def test_a_host_without_an_address_is_not_this_machine(tmp_path: Path) -> None:
+    (tmp_path / "blueprint.yaml").write_text(WAY_IN, encoding="utf-8")
+    (tmp_path / "make.sh").write_text(f"touch {tmp_path}/ran\n", encoding="utf-8")
+    done = ordito(tmp_path, "deploy", tmp_path / "blueprint.yaml", "-e", tmp_path / "e", "--yes")
+    assert done.code == 4, done.both
+    assert "has no address: give it the property ip" in done.both
+    assert not (tmp_path / "ran").exists()

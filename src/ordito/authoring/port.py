@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from ordito.authoring.port_left import LeftOver, left_over, page
 from ordito.authoring.port_tree import ported_tree
 from ordito.base.diagnostics import Diagnostic, Diagnostics, InvalidDocument
 from ordito.base.paths import leaves_root
+from ordito.ensemble.errors import EnsembleError
 from ordito.model.catalogue import read_types
 from ordito.model.circumstances import Circumstances
 from ordito.model.resolve import resolve_service
@@ -75,8 +77,14 @@ def port(request: PortRequest) -> Ported:
     found = diagnostics.sorted()
     tree = ported_tree(content, package.name)
     left = (*left_over(tree, content), *_of_findings(found))
-    files = _write(target, package, content, Written().text(tree), page(left, content.tosca_definitions_version.text))
-    _check(str(target))
+    try:
+        text, said = Written().text(tree), page(left, content.tosca_definitions_version.text)
+        files = _write(target, package, content, text, said)
+        _check(str(target))
+    except (Refused, InvalidDocument, EnsembleError):
+        # It is not whole, and it was not there before.
+        shutil.rmtree(target, ignore_errors=True)
+        raise
     return Ported(str(target), files, content.tosca_definitions_version.text, left, tuple(found))
 
 
@@ -99,9 +107,14 @@ def _of_findings(found: list[Diagnostic]) -> Iterator[LeftOver]:
 def _write(target: Path, package: Package, content: ServiceFile, service: str, said: str) -> tuple[str, ...]:
     """Write the service, the page, and the files beside it; returns their names."""
     copied = [*_files(package, content)]
+    root = posixpath.dirname(package.main) or "."
+    named = [posixpath.relpath(file, root) for file in copied]
+    if clash := sorted({MAIN, PAGE} & set(named)):
+        raise Refused("exists", f"{clash[0]} lies beside {package.main}, and what is written has that name too",
+                      "give yours another name, where the service names it too")  # fmt: skip
     try:
-        for file in copied:
-            place = target / posixpath.relpath(file, posixpath.dirname(package.main) or ".")
+        for file, name in zip(copied, named, strict=True):
+            place = target / name
             place.parent.mkdir(parents=True, exist_ok=True)
             with package.tree.open(file) as stream:
                 place.write_bytes(stream.read())
@@ -112,8 +125,11 @@ def _write(target: Path, package: Package, content: ServiceFile, service: str, s
         (target / PAGE).write_text(said, encoding="utf-8")
     except OSError as error:
         raise cannot_write(str(target), error) from error
-    root = posixpath.dirname(package.main) or "."
-    return (MAIN, PAGE, *(posixpath.relpath(file, root) for file in copied))
+    return (MAIN, PAGE, *named)
+
+
+OF_DEPLOYMENT = frozenset({"ensemble.yaml", "jobs.tsv", "secrets.yaml", "jobs", "artifacts"})
+"""What an ensemble keeps beside a service that is deployed in its own folder."""
 
 
 def _files(package: Package, content: ServiceFile) -> Iterator[str]:
@@ -124,8 +140,12 @@ def _files(package: Package, content: ServiceFile) -> Iterator[str]:
     while waiting:
         folder = waiting.pop(0)
         folders, files = package.tree.entries(folder)
-        if not OF_ENSEMBLES.isdisjoint((*folders, *files)) and folder != (posixpath.dirname(package.main) or "."):
-            continue
+        if not OF_ENSEMBLES.isdisjoint((*folders, *files)):
+            if folder != (posixpath.dirname(package.main) or "."):
+                continue
+            # What is deployed there stays where it is: two ensembles would manage the same.
+            folders = [one for one in folders if one not in OF_DEPLOYMENT]
+            files = [one for one in files if one not in OF_DEPLOYMENT]
         for name in files:
             file = posixpath.normpath(posixpath.join(folder, name))
             if file not in own and not name.startswith("."):

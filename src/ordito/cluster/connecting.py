@@ -30,6 +30,12 @@ SETTINGS = {
     "tcp_user_timeout": "30000",
 }
 
+LET_GO = """
+SET idle_in_transaction_session_timeout = '60s'; SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5
+"""
+"""For the server's side: what a machine has locked that is gone, or frozen in the middle of a transaction, is free
+again after a minute, and not after the hours of the operating system."""
+
 STANDBY = "25006"
 AWAY = ("08", "53", "57P", STANDBY, "40001", "40P01")
 """How the codes of errors begin that pass by themselves: connection, room, shutdown, a standby that is no primary yet,
@@ -39,12 +45,13 @@ transactions that were in each other's way."""
 class StoreConnection:
     """Keeps one connection to a store. Not for several threads at one time."""
 
-    def __init__(self, address: str, patience: float = math.inf) -> None:
-        """``patience`` is for how many seconds a store that is away is waited for, once it was reached."""
+    def __init__(self, address: str, patience: float = math.inf, *, was_reached: bool = False) -> None:
+        """``patience`` is for how many seconds a store that is away is waited for, once it was reached: by this
+        connection, or by another one of this process before."""
         self._address = address
         self._patience = patience
         self._open: Connection | None = None
-        self._was_reached = False
+        self._was_reached = was_reached
 
     def ask(self, doing: str, work: Callable[[Connection], T], answered: Callable[[Connection], T | None]) -> T:
         """What ``work`` gives. Where the store was away before it had answered, ``answered`` finds out on the next
@@ -73,6 +80,7 @@ class StoreConnection:
         """The connection, made if there is none. Raises ``psycopg.Error``."""
         if self._open is None:
             self._open = psycopg.connect(self._address, autocommit=True, **SETTINGS)  # type: ignore[arg-type]
+            self._open.execute(LET_GO)
             self._was_reached = True
         return self._open
 

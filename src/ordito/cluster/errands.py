@@ -64,7 +64,7 @@ WHERE a.ensemble = %(ensemble)s AND a.epoch = %(epoch)s
 """
 
 OPEN_AT = """
-SELECT e.project, e.name, a.ensemble, a.epoch, a.asked_by, a.request FROM ordito.errand a
+SELECT e.project, e.name, a.ensemble, a.epoch, a.asked_by, a.request, a.job, a.step, a.attempt FROM ordito.errand a
 JOIN ordito.ensemble e ON e.id = a.ensemble AND e.epoch = a.epoch
 WHERE a.place = %(place)s AND a.result IS NULL ORDER BY a.at LIMIT 100
 """
@@ -150,8 +150,14 @@ class StoreHold:
             await asyncio.to_thread(self._check_held)
 
     async def is_elsewhere(self, doubt: InDoubt) -> bool:
-        """See ``Hold``. Checks of instances, which no record tells of, count as run here."""
-        found = await asyncio.to_thread(self._began_at, doubt)
+        """See ``Hold``. Checks of instances, which no record tells of, count as run here. What the store does not say
+        now is asked for, and then told as not known."""
+        try:
+            found = await asyncio.to_thread(self._began_at, doubt)
+        except Fenced:
+            raise
+        except EnsembleError:
+            return True
         return found is not None and found[0] != self._place
 
     async def ask(self, doubt: InDoubt) -> Outcome | None:
@@ -189,8 +195,11 @@ class StoreHold:
         if doubt is None or answer is None or answer.done():
             return
         if seen.result is not None:
-            body = self._key.opened(seen.result, self._ensemble, BOUND_TO)
-            answer.set_result(msgspec.json.decode(body, type=Answer).outcome)
+            try:
+                body = self._key.opened(seen.result, self._ensemble, BOUND_TO)
+                answer.set_result(msgspec.json.decode(body, type=Answer).outcome)
+            except (EnsembleError, msgspec.DecodeError) as error:
+                answer.set_result(_not_known(error))
             return
         patience = lost_after_of(seen.lost_after)
         is_assumed = seen.is_guarded and (patience is None or doubt.assumed == ASSUME_ENDED)
@@ -206,7 +215,7 @@ class StoreHold:
         if doubt.record < 0:
             return None
         given = {"ensemble": self._ensemble, "job": doubt.job, "record": Int8(doubt.record)}
-        with closing(StoreConnection(self._address)) as link:
+        with closing(StoreConnection(self._address, was_reached=True)) as link:
             row = link.ask("read", lambda db: db.execute(BEGAN_AT, given).fetchone() or (), lambda _: None)
         return (str(row[0]), int(row[1]), str(row[2])) if row else None
 
@@ -217,7 +226,9 @@ class StoreHold:
         place, of_epoch, why = found
         if why == HANDED_OVER:
             return True
-        request = self._key.sealed(msgspec.json.encode(doubt), self._ensemble, BOUND_TO)
+        # Whoever answers looks into its own machine, and reaches no host: nobody else is to have its credentials.
+        asked = msgspec.structs.replace(doubt, target=None)
+        request = self._key.sealed(msgspec.json.encode(asked), self._ensemble, BOUND_TO)
         given = {
             **self._held(),
             "job": doubt.job,
@@ -228,7 +239,7 @@ class StoreHold:
             "of_epoch": Int8(of_epoch),
             "request": request,
         }
-        with closing(StoreConnection(self._address)) as link:
+        with closing(StoreConnection(self._address, was_reached=True)) as link:
             if not link.ask("ask in", lambda db: db.execute(ASK, given).rowcount > 0, lambda _: None):
                 self._be_turned_away()
         return False
@@ -239,12 +250,12 @@ class StoreHold:
         def work(db: Connection) -> list[tuple[Any, ...]]:
             return db.execute(LOOK, given).fetchall()
 
-        with closing(StoreConnection(self._address)) as link:
+        with closing(StoreConnection(self._address, was_reached=True)) as link:
             return [_Seen(*row) for row in link.ask("read", work, lambda _: None)]
 
     def _check_held(self) -> None:
         given = self._held()
-        with closing(StoreConnection(self._address)) as link:
+        with closing(StoreConnection(self._address, was_reached=True)) as link:
             if not link.ask("read", lambda db: db.execute(STILL_HELD, given).rowcount > 0, lambda _: None):
                 self._be_turned_away()
 
@@ -264,38 +275,49 @@ def carry_out_errands(link: StoreConnection, home: Path, place: str, key: PoolKe
         return db.execute(OPEN_AT, {"place": place}).fetchall()
 
     found = link.ask("read", read, lambda _: None)
-    asked = []
-    for project, name, ensemble, epoch, asked_by, request in found:
-        body = key.opened(bytes(request), str(ensemble), BOUND_TO)
-        doubt = msgspec.json.decode(body, type=InDoubt)
-        folder = home / "ensembles" / str(project) / str(name) / ".ordito" / "scratch"
-        asked.append((str(ensemble), Epoch(int(epoch), str(asked_by), str(ensemble)), doubt, folder))
-    if not asked:
-        return 0
-    outcomes = asyncio.run(_settle_all(asked))
-    for (ensemble, epoch, doubt, _), outcome in zip(asked, outcomes, strict=True):
+    asked: list[tuple[dict[str, Any], Epoch, InDoubt, Path]] = []
+    answers: list[tuple[dict[str, Any], Outcome | None]] = []
+    for project, name, ensemble, epoch, asked_by, request, *of in found:
         answer = {
-            "ensemble": ensemble,
-            "epoch": Int8(epoch.number),
-            "job": doubt.job,
-            "step": doubt.step,
-            "attempt": doubt.attempt,
-            "result": key.sealed(msgspec.json.encode(Answer(outcome)), ensemble, BOUND_TO),
+            "ensemble": str(ensemble),
+            "epoch": Int8(epoch),
+            **dict(zip(("job", "step", "attempt"), of, strict=True)),
         }
-        link.ask("answer in", lambda db, answer=answer: db.execute(ANSWER, answer).rowcount >= 0, lambda _: None)  # type: ignore[misc]
-    return len(asked)
+        try:
+            doubt = msgspec.json.decode(key.opened(bytes(request), str(ensemble), BOUND_TO), type=InDoubt)
+        except (EnsembleError, msgspec.DecodeError) as error:
+            # The others are answered all the same.
+            answers.append((answer, _not_known(error)))
+            continue
+        folder = home / "ensembles" / str(project) / str(name) / ".ordito" / "scratch"
+        asked.append((answer, Epoch(int(epoch), str(asked_by), str(ensemble)), doubt, folder))
+    outcomes = asyncio.run(_settle_all([one[1:] for one in asked])) if asked else []
+    answers += [(one[0], outcome) for one, outcome in zip(asked, outcomes, strict=True)]
+    for answer, outcome in answers:
+        body = key.sealed(msgspec.json.encode(Answer(outcome)), answer["ensemble"], BOUND_TO)
+        said = {**answer, "result": body}
+        link.ask("answer in", lambda db, said=said: db.execute(ANSWER, said).rowcount >= 0, lambda _: None)  # type: ignore[misc]
+    return len(answers)
 
 
-async def _settle_all(asked: list[tuple[str, Epoch, InDoubt, Path]]) -> list[Outcome | None]:
-    return list(await asyncio.gather(*(_settle(folder, epoch, doubt) for _, epoch, doubt, folder in asked)))
+async def _settle_all(asked: list[tuple[Epoch, InDoubt, Path]]) -> list[Outcome | None]:
+    return list(await asyncio.gather(*(_settle(folder, epoch, doubt) for epoch, doubt, folder in asked)))
 
 
 async def _settle(folder: Path, epoch: Epoch, doubt: InDoubt) -> Outcome | None:
     try:
         return await settle_for(folder, epoch, doubt)
-    except OSError as error:
-        why = f"{error.strerror}: {error.filename}" if error.filename else str(error)
-        return Outcome(Ending.LOST, message=f"it is not known how this operation ended: {why}")
+    except (OSError, EnsembleError, msgspec.DecodeError) as error:
+        return _not_known(error)
+
+
+def _not_known(error: Exception) -> Outcome:
+    why = str(error)
+    if isinstance(error, OSError) and error.filename:
+        why = f"{error.strerror}: {error.filename}"
+    elif isinstance(error, EnsembleError) and error.hint:
+        why = f"{error.message}; {error.hint}"
+    return Outcome(Ending.LOST, message=f"it is not known how this operation ended: {why}")
 
 
 def _not_asked(error: EnsembleError) -> Outcome:

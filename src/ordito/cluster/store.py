@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import psycopg
 
-from ordito.cluster.connecting import SETTINGS, Connection, explained
+from ordito.cluster.connecting import LET_GO, SETTINGS, Connection, explained
 from ordito.ensemble.errors import EnsembleError
 
 NEWEST = "0003"
@@ -159,6 +159,7 @@ class Store(msgspec.Struct, frozen=True):
         """A connection of its own, closed at the end. Raises ``EnsembleError``, also for errors inside."""
         try:
             with psycopg.connect(self.address, autocommit=True, **SETTINGS) as db:  # type: ignore[arg-type]
+                db.execute(LET_GO)
                 yield db
         except psycopg.Error as error:
             raise explained("use", error) from error

@@ -106,11 +106,13 @@ class LocalAttempt:
         """Prepare and start it; returns the outcome if it cannot be started."""
         try:
             command = await self._prepared()
+            if (gate := self._surroundings.gate) is not None:
+                await gate.be_sure()
+            # Also while it was waited until it may start.
             if self._cancelled:
                 return await self._refused(Ending.CANCELLED, "cancelled before it was started")
-            if (gate := self._surroundings.gate) is None:
+            if gate is None:
                 return self._start(command)
-            await gate.be_sure()
             with gate.launching(self.mark):
                 return self._start(command)
         except Unusable as error:

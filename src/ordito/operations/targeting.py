@@ -13,7 +13,7 @@ from ordito.instances.records import Snapshot
 from ordito.model.hosting import makes_itself
 from ordito.model.service import NodeTemplate, Service
 from ordito.syntax.expressions import Value
-from ordito.work.agents import CONFIG, IP, is_agent_host, ssh_settings
+from ordito.work.agents import CONFIG, IP, is_agent_host, lacks_address, ssh_settings
 from ordito.work.providing import recorded_provider
 from ordito.work.targets import ENDPOINT, HOST, SSH, HostTarget, TargetRefused, Unreachable
 
@@ -83,6 +83,11 @@ class Targets:
             return self._finds.of_provider(recorded_provider(selected), compute, selected)
         if node is not None and is_agent_host(node, lambda value: self._value(node, compute, value)):
             return self._of_agent(node, compute, values)
+        if node is not None and lacks_address(node, lambda value: self._value(node, compute, value)):
+            raise Unreachable(
+                f"{compute} is to be reached as its agent_config says, and has no address: give it the property ip, a"
+                " pool of hosts in the inventory, or `install_method: none` for this machine"
+            )
         if node is None or not makes_itself(node) or self._of_endpoint(node, compute, "protocol") != SSH:
             return None
         address = next((a for name in ADDRESSES if (a := self._text(values.get(name)))), "")

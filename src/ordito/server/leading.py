@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 
 from sqlalchemy import Connection, delete, insert, literal_column, select, update
+from sqlalchemy.exc import DBAPIError
 
 from ordito.server.database.database import Database
 from ordito.server.database.tables import LEADERS
@@ -72,8 +73,9 @@ class Leading:
         try:
             if await self._database.write(self._take):
                 self._until = asked + SURE
-        except ApiProblem as problem:
-            _LOG.warning("cannot say who leads: %s", problem.detail)
+        except (ApiProblem, DBAPIError) as problem:
+            said = problem.detail if isinstance(problem, ApiProblem) else problem.orig
+            _LOG.warning("cannot say who leads: %s", said)
         if self.leads and not led:
             self.begins()
 

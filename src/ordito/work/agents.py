@@ -27,6 +27,14 @@ def is_agent_host(node: NodeTemplate, evaluate: Callable[[Value], object]) -> bo
     return bool(written) or (makes_itself(node) and bool(known.get("user")))
 
 
+def lacks_address(node: NodeTemplate, evaluate: Callable[[Value], object]) -> bool:
+    """Whether a node is a host that says how one gets in, and not where: by no means is that this machine."""
+    known = _config(node, evaluate)
+    if known is None or known.get("install_method") == HERE or node.properties.get(IP):
+        return False
+    return any(known.get(name) for name in ("user", "key", "password"))
+
+
 def is_here(node: NodeTemplate, evaluate: Callable[[Value], object]) -> bool:
     """Whether a node is a host without an agent, so that what runs on it runs on this machine."""
     known = _config(node, evaluate)

@@ -167,15 +167,17 @@ class Batch:
 
     async def _run(self) -> None:
         command = await asyncio.to_thread(self._prepared)
+        if (gate := self._tools.gate) is not None:
+            await gate.be_sure()
+        # Also while it was waited until it may start.
         if self._asked is not None:
             self._end_all(Outcome(Ending.CANCELLED, message="cancelled before it was started"))
             return
         if not self._tickets:
             return
-        if (gate := self._tools.gate) is None:
+        if gate is None:
             self._process = self._begun(command)
         else:
-            await gate.be_sure()
             with gate.launching(self._mark):
                 self._process = self._begun(command)
         started = self._process.started(self.slot.path)

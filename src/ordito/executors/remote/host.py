@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import posixpath
 from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
@@ -343,7 +344,11 @@ def _tools_text(folder: str, ending: str) -> str:
     lines = ["umask 077", f"mkdir -p {part} || exit 1"]
     for name, text in _tools().items():
         lines += [f"cat >{part}/{name} <<'END-OF-ORDITO-TOOL' || exit 1", f"{text}END-OF-ORDITO-TOOL"]
-    lines += [f"if [ -f {place}/operation.sh ]; then rm -rf {part}", f"else rm -rf {place}; mv {part} {place}", "fi"]
+    # By a rename, so that what has that name is whole; one that comes second ends up in the first.
+    lines += [
+        f"[ -d {place} ] || mv {part} {place}",
+        f"rm -rf {part} {place}/{quote(posixpath.basename(folder) + ending)}",
+    ]
     return "\n".join(lines) + "\n"
 
 

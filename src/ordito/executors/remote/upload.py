@@ -35,25 +35,26 @@ PATIENCE = 600.0
 """Seconds for sending one piece."""
 
 _INDEXES = """cd "$1" || exit 1
-for index in *.index; do [ -f "$index" ] || continue; printf '= %s\\n' "${index%.index}"; cat "$index"; done"""
+for index in *.index; do
+    case $index in *.part.index) continue ;; esac
+    [ -f "$index" ] || continue
+    printf '= %s\\n' "${index%.index}"; cat "$index"; done"""
 _UNPACK = """mkdir -p "$1/$2" && cd "$1" && tar -xf -"""
 _PUT = """mkdir -p "${1%/*}" && cat >"$1" && chmod "$2" "$1" """
 _APPEND = """mkdir -p "${1%/*}" && cat >>"$1" """
 _FOLDERS = """cd "$1" && while IFS= read -r folder; do mkdir -p "$folder" || exit 1; done"""
 _MOVE = """cd "$1" && cat >"$5.index" || exit 1
-if [ -f "$2.index" ] && [ -d "$2" ]; then
-    rm -rf "$5" "$5.index"
-else
-    rm -rf "$2" && mv "$5" "$2" && mv "$5.index" "$2.index" || exit 1
-fi
+[ -d "$2" ] || mv "$5" "$2" || exit 1
+rm -rf "$5" "$2/$5" && mv "$5.index" "$2.index" || exit 1
 ls -t *.index | while IFS= read -r index; do
     count=$((${count-0} + 1)) tree=${index%.index}
     [ "$count" -gt "$3" ] || continue
     case $4 in *" $tree "*) continue ;; esac
-    rm -f "$index" && rm -rf "$tree" && printf '%s\\n' "$tree"
+    rm -f "$index" && mv "$tree" "$tree.gone" && rm -rf "$tree.gone" && printf '%s\\n' "$tree"
 done"""
 """The shell text that moves a tree to its place, unless another one has done so meanwhile, and prints which earlier
-trees it has removed, none of them of this job."""
+trees it has removed, none of them of this job. A tree comes and goes by a rename, so that what has its name is whole;
+one that comes second ends up in the first, and is removed from there."""
 _FINISH_LARGE = """chmod "$2" "$5" && mv "$5" "$1" && printf '%s\\n' "$4" >>"$3.index" """
 _LINK = (
     """mkdir -p "${2%/*}" && { ln -f "$1" "$2" || cp -p "$1" "$2"; } 2>/dev/null && printf '%s\\n' "$4" >>"$3.index" """
@@ -124,7 +125,7 @@ class Uploads:
 
     async def _send(self, tree: Tree, kept: dict[tuple[str, str], str]) -> None:
         part = f"{tree.digest}{self._ending}"
-        await self._sh('rm -rf "$1"', f"{self._folder}/{part}")
+        await self._sh('rm -rf "$1" "$1.index"', f"{self._folder}/{part}")
         if self._packs:
             archives = _archives(tree, part, kept)
             while (archive := await asyncio.to_thread(next, archives, None)) is not None:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from ordito.cluster.address import database_at
-from ordito.cluster.connecting import SETTINGS
+from ordito.cluster.connecting import AWAY, LET_GO, SETTINGS
 from ordito.cluster.store import Store
 from ordito.ensemble.errors import EnsembleError
 from ordito.server.problems import ApiProblem
@@ -76,7 +76,7 @@ class Postgres:
     def _connected(self) -> psycopg.Connection[tuple[object, ...]]:
         opened = psycopg.connect(self._at.address, autocommit=True, **SETTINGS)  # type: ignore[arg-type]
         # Not among the parameters of the connection, which poolers may not know.
-        opened.execute(f"SET search_path TO {SCHEMA}".encode())
+        opened.execute(f"SET search_path TO {SCHEMA}; {LET_GO}".encode())
         opened.autocommit = False
         return opened
 
@@ -131,7 +131,11 @@ class Postgres:
             return ApiProblem("no-space", "the database has no room to keep this", hint)
         if isinstance(found, psycopg.DataError):
             return ApiProblem("malformed", "a text has a character in it that no text may have", "leave NUL out")
-        if error.connection_invalidated or isinstance(found, psycopg.OperationalError | psycopg.InterfaceError):
+        if (
+            error.connection_invalidated
+            or code.startswith(AWAY)
+            or isinstance(found, psycopg.OperationalError | psycopg.InterfaceError)
+        ):
             hint = "ask again in a while; a change with an Idempotency-Key is done once, however often it is asked"
             return ApiProblem("busy", "the database of the server cannot be reached now", hint, again_in=5)
         return None

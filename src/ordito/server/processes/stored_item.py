@@ -61,7 +61,7 @@ def run(held: HeldItem) -> ItemEnd:
     item = _item(held, directory, key)
     requests = _Requests(Layout(Path(directory)))
     held.listen(requests.hear)
-    if not _has_job(directory, held.task.item) and (asked := requests.asked) is not None:
+    if (asked := requests.asked) is not None and not _had_job(directory, held.task.item):
         return ItemEnd(is_done=False) if isinstance(asked, Suspend) else _end(_cancelled())
     try:
         return _end(_carried_out(item, held.task.item, requests))
@@ -122,6 +122,12 @@ def _has_job(directory: str, item: str) -> bool:
         return ensemble.unfinished is not None and ensemble.unfinished.header.asked.origin == item
 
 
+def _had_job(directory: str, item: str) -> bool:
+    """Whether an item has a job, which may have ended."""
+    with read_ensemble(directory) as ensemble:
+        return bool(ensemble.journal.job_of(item))
+
+
 def _carried_out(item: PlanItem | ResumeItem, origin: str, requests: _Requests) -> ItemOutcome:
     try:
         report = carry_out(item, requests.begins)
@@ -130,7 +136,7 @@ def _carried_out(item: PlanItem | ResumeItem, origin: str, requests: _Requests) 
     except Fenced:
         raise
     except EXPECTED as error:
-        if isinstance(item, PlanItem) and _has_job(item.directory, origin):
+        if _has_job(item.directory, origin):
             # It is not done: another process goes on with the job.
             raise
         return ItemOutcome("refused", trouble=trouble_of(error, item.directory))
