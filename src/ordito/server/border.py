@@ -279,7 +279,7 @@ async def _admit(call: ApiCall) -> None:
     if NOT_IN_STORE in call.route.problems and call.services.stores is not None:
         message = "this changes files of an ensemble in a directory, and the ensembles of this server are in a store"
         hint = "write it into a directory (`ordito store export`), change it there, and put it back (`store import`)"
-        raise ApiProblem(NOT_IN_STORE, message, hint)
+        raise ApiProblem("not-in-store", message, hint)
     await _bring(call)
 
 
