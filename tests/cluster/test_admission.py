@@ -17,7 +17,7 @@ from ordito.cluster.store import Store
 from tests.support.thorough import THOROUGH
 
 MANY = 1_000 if THOROUGH else 60
-ROUNDS = 400 if THOROUGH else 50
+ROUNDS = 1_000 if THOROUGH else 50
 
 
 class Pool:
