@@ -1,10 +1,16 @@
-"""What commands say of the workers and the queues of a store."""
+"""What commands and a server say of the workers and the queues of a store."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from ordito.results.answer import ResultData
+
+if TYPE_CHECKING:
+    from ordito.cluster.operating import QueueLook, WorkerLook
 
 
 class WorkerData(msgspec.Struct, frozen=True):
@@ -29,6 +35,13 @@ class WorkerData(msgspec.Struct, frozen=True):
 
     lease: float
     """The seconds for which its lease goes on; negative for those since when it has ended."""
+
+
+def workers_data(found: Iterable[WorkerLook]) -> tuple[WorkerData, ...]:
+    """Workers as they are shown."""
+    return tuple(
+        WorkerData(w.id, w.name, w.pool, w.state, w.slots, w.busy, w.version, round(w.lease, 1)) for w in found
+    )
 
 
 class WorkersData(ResultData, frozen=True, tag="ordito.workers/1"):
@@ -64,6 +77,17 @@ class PoolQueueData(msgspec.Struct, frozen=True, rename={"klass": "class"}):
     """Whether a worker of the pool has lived within the last minute."""
 
 
+def queues_data(found: Iterable[QueueLook]) -> tuple[PoolQueueData, ...]:
+    """Queues as they are shown."""
+    return tuple(
+        PoolQueueData(
+            *(one.pool, one.klass, one.waiting, one.queued, one.running, one.attention),
+            *(round(one.oldest, 1), one.is_held, one.has_workers),
+        )
+        for one in found
+    )
+
+
 class StuckData(msgspec.Struct, frozen=True):
     """An item that needs attention."""
 
@@ -78,6 +102,24 @@ class QueuesData(ResultData, frozen=True, tag="ordito.queues/1"):
     queues: tuple[PoolQueueData, ...]
     stuck: tuple[StuckData, ...]
     """The first hundred items that need attention."""
+
+
+class StoreStateData(msgspec.Struct, frozen=True):
+    """The store over which a server serves."""
+
+    store: str
+    """Its address, without a password."""
+
+    workers: tuple[WorkerData, ...]
+    queues: tuple[PoolQueueData, ...]
+    stuck: tuple[str, ...]
+    """The first items that need attention."""
+
+    takeovers: int
+    """Ensembles that were taken over within the last hour, because a worker was gone."""
+
+    problems: tuple[str, ...]
+    """What somebody should look at."""
 
 
 class ItemData(ResultData, frozen=True, tag="ordito.item/1"):

@@ -2077,6 +2077,19 @@ export interface PolicyData {
   properties?: Record<string, Value>;
 }
 
+/** The items of one class of a pool that are not done. */
+export interface PoolQueueData {
+  pool: string;
+  class: string;
+  waiting: number;
+  queued: number;
+  running: number;
+  attention: number;
+  oldest: number;
+  held: boolean;
+  workers: boolean;
+}
+
 /** A reason not to trust the records. */
 export interface Problem {
   code: string;
@@ -2623,38 +2636,14 @@ export interface StepsAsked {
   printed?: boolean;
 }
 
-/** The items of one class of a pool that are not done. */
-export interface StoreQueue {
-  pool: string;
-  urgency: string;
-  waiting: number;
-  queued: number;
-  running: number;
-  attention: number;
-  oldest: number;
-  held: boolean;
-  has_workers: boolean;
-}
-
-/** The store over which the server serves. */
+/** The store over which a server serves. */
 export interface StoreStateData {
   store: string;
-  workers: StoreWorker[];
-  queues: StoreQueue[];
+  workers: WorkerData[];
+  queues: PoolQueueData[];
   stuck: string[];
   takeovers: number;
   problems: string[];
-}
-
-/** A worker of the store. */
-export interface StoreWorker {
-  name: string;
-  pool: string;
-  state: string;
-  slots: number;
-  busy: number;
-  version: string;
-  lease: number;
 }
 
 /** What is followed. */
@@ -2948,6 +2937,18 @@ export interface WholePlan {
   steps: StepRow[];
   edges: PlannedEdge[];
   waves: string[][];
+}
+
+/** A worker. */
+export interface WorkerData {
+  id: string;
+  name: string;
+  pool: string;
+  state: string;
+  slots: number;
+  busy: number;
+  version: string;
+  lease: number;
 }
 
 /** A workflow of the template, in full. */

@@ -14,7 +14,7 @@ from ordito.cli.grammar import QUEUE_VERBS, VerbGroup
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
 from ordito.cli.verbs.workers import done, store_of
-from ordito.results.workers import ItemData, PoolQueueData, QueuesData, StuckData
+from ordito.results.workers import ItemData, QueuesData, StuckData, queues_data
 
 if TYPE_CHECKING:
     from ordito.results.item_outcome import ItemOutcome
@@ -31,15 +31,8 @@ def list_command(session: Session) -> ExitCode:
     found = store_of(session)
     from ordito.cluster.operating import queues, stuck
 
-    rows = tuple(
-        PoolQueueData(
-            *(one.pool, one.klass, one.waiting, one.queued, one.running, one.attention),
-            *(round(one.oldest, 1), one.is_held, one.has_workers),
-        )
-        for one in queues(found)
-    )
     items = tuple(StuckData(item, ensemble, pool) for item, ensemble, pool in stuck(found))
-    session.show(QueuesData(rows, items), _write_queues)
+    session.show(QueuesData(queues_data(queues(found)), items), _write_queues)
     return ExitCode.DONE
 
 

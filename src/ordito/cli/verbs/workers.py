@@ -15,7 +15,7 @@ from ordito.cli.grammar import WORKERS_VERBS, VerbGroup
 from ordito.cli.request_options import Duration
 from ordito.cli.session import Session
 from ordito.cli.verb import verb
-from ordito.results.workers import OperatedData, WorkerData, WorkersData
+from ordito.results.workers import OperatedData, WorkersData, workers_data
 
 if TYPE_CHECKING:
     from ordito.cluster.store import Store
@@ -87,11 +87,7 @@ def list_command(session: Session) -> ExitCode:
     found = store_of(session)
     from ordito.cluster.operating import workers
 
-    rows = tuple(
-        WorkerData(one.id, one.name, one.pool, one.state, one.slots, one.busy, one.version, round(one.lease, 1))
-        for one in workers(found)
-    )
-    session.show(WorkersData(rows), _write_workers)
+    session.show(WorkersData(workers_data(workers(found))), _write_workers)
     return ExitCode.DONE
 
 

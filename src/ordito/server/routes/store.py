@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+from ordito.results.workers import StoreStateData
 from ordito.server.call import ApiCall
 from ordito.server.permissions import Permission
 from ordito.server.problems import ApiProblem
 from ordito.server.route import BASE, Reply, Route
-from ordito.server.stores.shown import StoreStateData
 
 
 async def _store(call: ApiCall) -> Reply:

@@ -20,12 +20,12 @@ from sqlalchemy import Connection, insert, select
 from ordito.cluster.items import DEFAULT_POOL
 from ordito.cluster.keys import PoolKey
 from ordito.cluster.store import Store
+from ordito.results.workers import StoreStateData
 from ordito.server.database.database import Database
 from ordito.server.database.tables import ENSEMBLES, PROJECTS
 from ordito.server.metrics import StoreFigures
 from ordito.server.stores.mirrors import StorePlaces
 from ordito.server.stores.runners import StoredRunners
-from ordito.server.stores.shown import StoreStateData
 from ordito.server.stores.watching import figures_of, state_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")

@@ -6,8 +6,8 @@ from collections import Counter
 
 from ordito.cluster.operating import QueueLook, WorkerLook, last_hour, queues, stuck, workers
 from ordito.cluster.store import Store
+from ordito.results.workers import StoreStateData, queues_data, workers_data
 from ordito.server.metrics import StoreFigures
-from ordito.server.stores.shown import StoreQueue, StoreStateData, StoreWorker
 
 LIVE = ("ready", "draining")
 
@@ -15,14 +15,10 @@ LIVE = ("ready", "draining")
 def state_of(store: Store) -> StoreStateData:
     """How a store is. Raises ``EnsembleError``."""
     known, waiting = workers(store), queues(store)
-    found = tuple(StoreWorker(w.name, w.pool, w.state, w.slots, w.busy, w.version, round(w.lease, 1)) for w in known)
-    rows = tuple(
-        StoreQueue(q.pool, q.klass, q.waiting, q.queued, q.running, q.attention, round(q.oldest, 1), q.is_held,
-                   q.has_workers)
-        for q in waiting
-    )  # fmt: skip
     items = tuple(item for item, _, _ in stuck(store))
-    return StoreStateData(str(store), found, rows, items, last_hour(store)[0], tuple(_problems(known, waiting)))
+    problems = tuple(_problems(known, waiting))
+    rows = workers_data(known), queues_data(waiting)
+    return StoreStateData(str(store), *rows, items, last_hour(store)[0], problems)
 
 
 def _problems(known: list[WorkerLook], waiting: list[QueueLook]) -> list[str]:

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { AboutData, ComponentData, StoreQueue, StoreStateData, StoreWorker } from "../../api/types.ts";
+import type { AboutData, ComponentData, PoolQueueData, StoreStateData, WorkerData } from "../../api/types.ts";
 import { useLook } from "../../api/use.ts";
 import { Facts } from "../../parts/facts.tsx";
 import { FreezePart } from "../../parts/freeze.tsx";
@@ -71,12 +71,12 @@ function StoreState({ of }: { of: StoreStateData }): ReactNode {
           ))}
         </ul>
       )}
-      <Table label="Workers" columns={WORKERS} rows={of.workers} keyOf={({ name, version }) => `${name} ${version}`} />
+      <Table label="Workers" columns={WORKERS} rows={of.workers} keyOf={({ id }) => id} />
       <Table
         label="What waits for workers"
         columns={QUEUES}
         rows={of.queues}
-        keyOf={({ pool, urgency }) => `${pool} ${urgency}`}
+        keyOf={(one) => `${one.pool} ${one.class}`}
       />
     </>
   );
@@ -90,7 +90,7 @@ const TONES: Record<string, "ok" | "pending" | "absent" | "error"> = {
   silent: "error",
 };
 
-const WORKERS: Column<StoreWorker>[] = [
+const WORKERS: Column<WorkerData>[] = [
   { id: "worker", head: "Worker", width: "minmax(10rem, 2fr)", isName: true, cell: ({ name }) => name },
   { id: "pool", head: "Pool", cell: ({ pool }) => pool },
   { id: "state", head: "State", cell: ({ state }) => <Status of={state} tone={TONES[state] ?? "pending"} /> },
@@ -99,9 +99,9 @@ const WORKERS: Column<StoreWorker>[] = [
   { id: "version", head: "Version", cell: ({ version }) => version },
 ];
 
-const QUEUES: Column<StoreQueue>[] = [
+const QUEUES: Column<PoolQueueData>[] = [
   { id: "pool", head: "Pool", width: "minmax(10rem, 2fr)", isName: true, cell: ({ pool }) => pool },
-  { id: "urgency", head: "Class", cell: ({ urgency }) => urgency },
+  { id: "class", head: "Class", cell: (one) => one.class },
   { id: "waiting", head: "Waiting", cell: ({ waiting, queued }) => waiting + queued },
   { id: "running", head: "Running", cell: ({ running }) => running },
   { id: "attention", head: "Stuck", cell: ({ attention }) => attention },
